@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let cSettings: [CSetting] = [
+    .treatAllWarnings(as: .error),
+    .define("_GNU_SOURCE"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+
+/// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
+func room(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "bgrun",
+    products: [
+        .executable(name: "bgrun", targets: ["bgrun"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "bgrun", dependencies: ["BGRunCommands", argumentParser], swiftSettings: swiftSettings),
+        room(
+            "BGRunCommands",
+            [
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ChunkedCompute",
+                argumentParser,
+            ]),
+        room("TaskStore", ["TaskModel", grdb]),
+        room("SchedulingCore", ["TaskModel"]),
+        room("TaskModel"),
+        room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs"]),
+        room("ImageCodecs", ["CImageCodecs"]),
+        .target(
+            name: "CImageCodecs", cSettings: cSettings,
+            linkerSettings: [
+                .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpmux"),
+                .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
+                .linkedLibrary("xxhash"),
+            ]),
+        room("ChunkedCompute", ["OpenCLKit", "Kernels"]),
+        room("OpenCLKit", ["COpenCL"]),
+        .target(
+            name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
+            linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "Kernels", path: "Kernels", cSettings: cSettings),
+
+        room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
+        .executableTarget(
+            name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
+            swiftSettings: swiftSettings),
+
+        tests(of: "SchedulingCore"),
+        tests(of: "TaskStore"),
+        tests(of: "OpenCLKit"),
+        tests(of: "ResourceProbe"),
+        tests(of: "ChunkedCompute"),
+        tests(of: "ImageCodecs"),
+        tests(of: "ImageExport"),
+        tests(of: "BGRunCommands", ["SamplePhotos"]),
+    ]
+)

@@ -1,0 +1,11 @@
+public import ArgumentParser
+
+/// The root of the `bgrun` command.
+public struct BGRun: AsyncParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "bgrun",
+        abstract: "Run heavy compute in the background and stop it cleanly."
+    )
+
+    public init() {}
+}

@@ -1,0 +1,197 @@
+/// A file format this package reads or writes, told apart by content.
+package enum ImageFormat: String, Codable, Hashable, Sendable, CaseIterable {
+    case jpeg, png, tiff, webp
+}
+
+/// How the samples of one decoded row lie in memory: interleaved, row-major, native byte order.
+package enum PixelLayout: String, Codable, Hashable, Sendable {
+    /// 8-bit R, G, B and one unused byte (255). Opaque pictures, gray ones included.
+    case rgbx8
+    /// 8-bit R, G, B and straight (not premultiplied) alpha.
+    case rgba8
+    /// 16-bit R, G, B and straight alpha (65535 when the picture is opaque).
+    case rgba16
+    /// 32-bit float R, G, B and straight alpha, 1.0 = white.
+    case rgbaF32
+    /// 8-bit C, M, Y, K with 0 = no ink.
+    case cmyk8
+
+    package var bytesPerPixel: Int {
+        switch self {
+        case .rgbx8, .rgba8, .cmyk8: 4
+        case .rgba16: 8
+        case .rgbaF32: 16
+        }
+    }
+}
+
+/// Metadata carried from the input to the outputs, as raw payloads without container framing.
+package struct ImageMetadata: Sendable {
+    /// TIFF-structured EXIF block, starting at its byte-order mark (`II` or `MM`).
+    package var exif: [UInt8]?
+    /// XMP packet, UTF-8.
+    package var xmp: [UInt8]?
+    /// Photoshop image resources with IPTC (the payload of a JPEG APP13 segment after its name).
+    package var iptc: [UInt8]?
+    /// ICC profile.
+    package var icc: [UInt8]?
+    /// JPEG comment.
+    package var comment: [UInt8]?
+
+    package init(
+        exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, icc: [UInt8]? = nil, comment: [UInt8]? = nil
+    ) {
+        self.exif = exif
+        self.xmp = xmp
+        self.iptc = iptc
+        self.icc = icc
+        self.comment = comment
+    }
+}
+
+/// What a header says, known before any pixel is decoded.
+package struct ImageHeader: Sendable {
+    package var format: ImageFormat
+    /// Stored size in pixels, before EXIF orientation.
+    package var width: Int
+    package var height: Int
+    /// The layout rows come in.
+    package var layout: PixelLayout
+    /// Bits a channel in the file (1 ... 16, 32 for float).
+    package var bitsPerChannel: Int
+    package var isGray: Bool
+    package var hasAlpha: Bool
+    /// EXIF orientation 1 ... 8; 1 when absent or invalid.
+    package var orientation: Int
+    package var metadata: ImageMetadata
+    /// Things the person should be told, e.g. "first page of 3".
+    package var notes: [String]
+
+    package init(
+        format: ImageFormat, width: Int, height: Int, layout: PixelLayout, bitsPerChannel: Int, isGray: Bool,
+        hasAlpha: Bool, orientation: Int, metadata: ImageMetadata, notes: [String]
+    ) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.layout = layout
+        self.bitsPerChannel = bitsPerChannel
+        self.isGray = isGray
+        self.hasAlpha = hasAlpha
+        self.orientation = orientation
+        self.metadata = metadata
+        self.notes = notes
+    }
+}
+
+/// Bounds checked from the header, before memory is reserved.
+package struct DecodeLimits: Codable, Hashable, Sendable {
+    /// Largest width times height.
+    package var maxPixels: Int = 500_000_000
+    /// Largest file in bytes.
+    package var maxFileBytes: Int = 4 << 30
+    /// Most pixels one input byte may stand for; beyond it the file is treated as a bomb.
+    package var maxPixelsPerByte: Int = 5_000
+    /// Most scans of a progressive JPEG.
+    package var maxScans: Int = 100
+    /// Most bytes the decoder may need at once (see ``ImageDecoder/workingBytes(scaleEighths:)``).
+    package var maxWorkingBytes: Int = .max
+
+    package init() {}
+}
+
+/// Why a file could not be read or written.
+package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Codable, Sendable {
+        case unknownFormat, unsupported, damaged, limit, outOfMemory, encode
+    }
+    package let code: Code
+    /// One sentence without the file's name.
+    package let reason: String
+
+    package init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { reason }
+}
+
+/// Decodes one file that lies whole in memory. Used by one thread; the bytes outlive it.
+package protocol ImageDecoder: AnyObject {
+    var header: ImageHeader { get }
+
+    /// Scales the format decodes at directly, in eighths, largest first; `[8]` for most formats, `[8, 4, 2, 1]`
+    /// for JPEG.
+    var scalesEighths: [Int] { get }
+
+    /// Peak bytes the decoder itself holds at that scale, its own row or picture buffers included.
+    func workingBytes(scaleEighths: Int) -> Int
+
+    /// Starts decoding; called once.
+    ///
+    /// - Returns: The size rows come in: the header's at 8, rounded up at smaller scales.
+    /// - Throws: ``CodecError`` when nothing can be decoded.
+    func start(scaleEighths: Int) throws(CodecError) -> (width: Int, height: Int)
+
+    /// Decodes the next `count` rows (fewer at the end) into `rows`, top to bottom.
+    ///
+    /// A file that ends early or has corrupt data goes on with what the codec makes of it, and says so in ``damage``.
+    ///
+    /// - Returns: The number of rows written; 0 only after the last row.
+    func readRows(into rows: UnsafeMutableRawPointer, strideBytes: Int, count: Int) throws(CodecError) -> Int
+
+    /// What was wrong with the data read so far, complete after the last row; empty for a sound file.
+    var damage: [String] { get }
+}
+
+/// What an encoder has to write.
+package struct EncodeRequest: Sendable {
+    package var format: ImageFormat
+    package var width: Int
+    package var height: Int
+    /// Layout of the rows given: `rgbx8`, `rgba8` or `rgba16`.
+    package var layout: PixelLayout
+    /// The picture has no colour, and is written as gray where the format can.
+    package var isGray: Bool
+    /// 1 ... 100 for lossy formats.
+    package var quality: Int
+    /// Lossless WebP.
+    package var lossless: Bool
+    /// Effort: smaller files, slower (JPEG: optimised Huffman tables; WebP: method 4; PNG: level 9).
+    package var optimize: Bool
+    package var progressive: Bool
+    /// 4:4:4 instead of 4:2:0 for JPEG.
+    package var fullChroma: Bool
+    package var metadata: ImageMetadata
+
+    package init(
+        format: ImageFormat, width: Int, height: Int, layout: PixelLayout, isGray: Bool = false, quality: Int = 85,
+        lossless: Bool = false, optimize: Bool = false, progressive: Bool = false, fullChroma: Bool = false,
+        metadata: ImageMetadata = ImageMetadata()
+    ) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.layout = layout
+        self.isGray = isGray
+        self.quality = quality
+        self.lossless = lossless
+        self.optimize = optimize
+        self.progressive = progressive
+        self.fullChroma = fullChroma
+        self.metadata = metadata
+    }
+}
+
+/// Encodes one picture, row by row, into memory. Used by one thread.
+package protocol ImageEncoder: AnyObject {
+    /// Peak bytes the encoder holds, output included, an estimate from above.
+    var workingBytes: Int { get }
+
+    /// Takes the next `count` rows, top to bottom, in the request's layout.
+    func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError)
+
+    /// Ends the file and lends its bytes to `body`; they are gone afterwards.
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws
+}

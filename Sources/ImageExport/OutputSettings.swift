@@ -1,0 +1,65 @@
+package import ImageCodecs
+
+/// How large an output is. Sizes count upright pixels, after EXIF orientation.
+package enum OutputSize: Codable, Hashable, Sendable {
+    /// The size of the input.
+    case original
+    /// The longer edge gets this length.
+    case longEdge(Int)
+    /// The largest size that fits into the box.
+    case fit(width: Int, height: Int)
+    /// Exactly the box; what sticks out at the longer side is cut off evenly.
+    case fill(width: Int, height: Int)
+}
+
+package enum OutputColorSpace: String, Codable, Hashable, Sendable, CaseIterable {
+    case srgb, displayP3 = "display-p3"
+    /// The profile of the input is kept.
+    case keep
+}
+
+package enum MetadataPolicy: String, Codable, Hashable, Sendable, CaseIterable {
+    case keep, strip
+}
+
+/// Unsharp mask on luma: `y + amount * (y - gaussian(y, sigma))`, at output size.
+package struct Sharpening: Codable, Hashable, Sendable {
+    /// 0 ... 5; 1 doubles the detail above `sigma`.
+    package var amount: Double
+    /// Standard deviation of the blur in output pixels, 0.3 ... 3.
+    package var sigma: Double
+
+    package init(amount: Double, sigma: Double) {
+        self.amount = amount
+        self.sigma = sigma
+    }
+}
+
+/// Everything that decides the bytes of one output. Its JSON form with sorted keys is the identity that tells
+/// whether an existing file was made with the same settings.
+package struct OutputSettings: Codable, Hashable, Sendable {
+    package var size: OutputSize = .original
+    /// Small pictures are enlarged to `size` only when this is set.
+    package var enlarge = false
+    /// nil: the input's own format where it can be written, else JPEG.
+    package var format: ImageFormat?
+    /// 1 ... 100; nil is the format's default (JPEG 85, WebP 80).
+    package var quality: Int?
+    /// 8 or 16; 16 only for PNG. nil: 16 for PNG made from more than 8 bits, else 8.
+    package var bitsPerChannel: Int?
+    package var colorSpace: OutputColorSpace = .srgb
+    /// Average light, not gamma-coded values, when resizing.
+    package var linearLight = false
+    /// Decode at full scale and resize from there; without it a JPEG may be decoded at 4, 2 or 1 eighths first.
+    package var exact = false
+    package var sharpening: Sharpening?
+    /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.
+    package var matte: [UInt8] = [255, 255, 255]
+    package var metadata: MetadataPolicy = .keep
+    package var lossless = false
+    package var optimize = false
+    package var progressive = false
+    package var fullChroma = false
+
+    package init() {}
+}

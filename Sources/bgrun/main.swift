@@ -1,0 +1,4 @@
+import ArgumentParser
+import BGRunCommands
+
+await BGRun.main()
