@@ -1,0 +1,9 @@
+import ArgumentParser
+import BGRunCommands
+
+@main
+struct Main {
+    static func main() async {
+        await BGRun.main()
+    }
+}

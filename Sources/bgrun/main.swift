@@ -1,4 +1,0 @@
-import ArgumentParser
-import BGRunCommands
-
-await BGRun.main()
