@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 package import TaskModel
 
@@ -12,9 +13,18 @@ package final class TaskStore: Sendable {
 
     /// Opens the journal in a folder, and makes both where there is none.
     ///
-    /// - Parameter program: Version of what decides the bytes of outputs.
+    /// - Parameters:
+    ///   - folder: Made when it is not there.
+    ///   - program: Version of what decides the bytes of outputs.
     /// - Throws: ``StoreError``: `cannotOpen`, `damaged`, `newerVersion` or `busy`; the file is left as it is.
     package init(folder: String, program: String) throws(StoreError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw StoreError(
+                .cannotOpen, "The folder \(folder) cannot be made.",
+                fix: "Set XDG_STATE_HOME to a folder that can be written.")
+        }
         path = folder + "/journal.sqlite"
         self.program = program
         var configuration = Configuration()
@@ -38,9 +48,7 @@ package final class TaskStore: Sendable {
         }
     }
 
-    /// Begins a job, or goes on with it where its last run was stopped or killed.
-    ///
-    /// - Parameter now: Seconds since 1970.
+    /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
     package func begin(
         _ request: ContinuedProcessingRequest, requestText: String, now: Double
     ) throws(StoreError) -> JobRecord {
