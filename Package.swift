@@ -75,7 +75,9 @@ let package = Package(
 
         tests(of: "SchedulingCore"),
         tests(of: "TaskStore"),
-        tests(of: "OpenCLKit"),
+        .target(
+            name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
+        tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe"),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
