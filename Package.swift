@@ -50,7 +50,7 @@ let package = Package(
         room("SchedulingCore", ["TaskModel"]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -64,7 +64,9 @@ let package = Package(
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "Kernels", path: "Kernels", cSettings: cSettings),
+        .target(
+            name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],
+            cSettings: cSettings + [.disableWarning("c23-extensions")]),
 
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
@@ -73,11 +75,13 @@ let package = Package(
 
         tests(of: "SchedulingCore"),
         tests(of: "TaskStore"),
-        tests(of: "OpenCLKit"),
+        .target(
+            name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
+        tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe"),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport"),
+        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

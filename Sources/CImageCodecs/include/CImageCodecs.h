@@ -1,1 +1,4 @@
 #pragma once
+
+#include "ic_error.h"
+#include "ic_jpeg.h"
