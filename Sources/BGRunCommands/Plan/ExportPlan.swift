@@ -122,7 +122,8 @@ struct ExportPlanner {
 
     /// Compares what stands at the paths with the journal, and makes items of what is left to do.
     private func settle(
-        _ candidates: [Candidate], _ files: [InputFile], journal: ([String]) throws(StoreError) -> [String: KnownOutput],
+        _ candidates: [Candidate], _ files: [InputFile],
+        journal: ([String]) throws(StoreError) -> [String: KnownOutput],
         job: JobRecord?, _ plan: inout ExportPlan
     ) throws(StoreError) {
         let inputs = Set(files.map(\.key))

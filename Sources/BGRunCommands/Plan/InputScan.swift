@@ -116,10 +116,12 @@ struct InputScan {
     private mutating func add(_ path: String, folder: String, _ status: stat, isNamed: Bool) {
         guard status.st_mode & S_IFMT == S_IFREG else {
             problems.append(
-                InputProblem(path: path, code: "special", reason: "it is a \(Self.kind(status)), which is never opened"))
+                InputProblem(path: path, code: "special", reason: "it is a \(Self.kind(status)), which is never opened")
+            )
             return
         }
-        let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        let name =
+            path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
         guard seen.insert(Seen(key: FileKey(status), folder: folder, name: name)).inserted else { return }
         files.append(
             InputFile(

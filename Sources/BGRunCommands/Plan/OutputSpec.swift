@@ -115,7 +115,8 @@ extension OutputSpec {
             let sigma = parts.count == 2 ? parts[1] : 1.0, (0.3...3).contains(sigma)
         else {
             throw Mistake(
-                description: "sharpening is an amount of 0 to 5, or amount:sigma with a sigma of 0.3 to 3, not \"\(text)\"")
+                description:
+                    "sharpening is an amount of 0 to 5, or amount:sigma with a sigma of 0.3 to 3, not \"\(text)\"")
         }
         return Sharpening(amount: amount, sigma: sigma)
     }

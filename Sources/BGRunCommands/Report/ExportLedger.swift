@@ -78,7 +78,8 @@ final class ReportFile {
             handle = .standardOutput
             return
         }
-        guard FileManager.default.createFile(atPath: path, contents: nil), let handle = FileHandle(forWritingAtPath: path)
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
         else { throw OutputSpec.Mistake(description: "the report \(path) cannot be written") }
         self.handle = handle
     }

@@ -1,3 +1,4 @@
+import ImageCodecs
 import ImageExport
 import TaskStore
 
@@ -51,7 +52,8 @@ extension ExportRecord {
 
     init(notAPicture file: InputFile) {
         self.init(
-            input: file.path, status: .skipped, code: "notAPicture", reason: "the file is not a picture that bgrun reads",
+            input: file.path, status: .skipped, code: "notAPicture",
+            reason: "the file is not a picture that bgrun reads",
             inputBytes: Int(file.identity.size))
     }
 

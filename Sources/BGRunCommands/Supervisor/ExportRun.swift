@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ImageCodecs
 import ImageExport
 import SchedulingCore
 import TaskModel
@@ -11,7 +12,8 @@ import TaskStore
 final class ExportRun {
     struct Settings {
         var limits: JobMachine.Limits
-        var decodeLimits: DecodeBounds
+        /// Bounds of every input; the memory of each is filled in when it is handed out.
+        var decodeLimits: DecodeLimits
         var lanes: LanePolicy
         /// Identity of the OpenCL device that items on the device lane run on.
         var device: String?
@@ -175,17 +177,17 @@ final class ExportRun {
             try journal.plan(plan.items, from: index, planned: &planned)
             let process = try workers[worker] ?? WorkerProcess()
             workers[worker] = process
+            var limits = settings.decodeLimits
+            limits.maxWorkingBytes = terms.claimBytes
+            let lane = settings.device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0) : nil } ?? .cpu
             // A worker that died in between is noticed when its socket is read.
             _ = process.channel.send(
                 HostMessage.run(
-                    ExportItem(
-                        input: item.input.path, outputs: item.outputs,
-                        lane: terms.lane == .device ? settings.device.map(LaneChoice.openCL) ?? .cpu : .cpu,
-                        limits: settings.decodeLimits.limits(claimBytes: terms.claimBytes))))
+                    ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits)))
             adviseAhead(of: index)
         } catch {
             fail(error)
-            perform(machine.workerDied(worker: worker, .exited(status: ExitStatus.bug.rawValue), at: now), worker: worker)
+            perform(machine.itemFinished(worker: worker, .givenUp, at: now), worker: worker)
         }
     }
 

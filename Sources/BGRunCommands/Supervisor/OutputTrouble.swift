@@ -25,7 +25,9 @@ struct OutputTrouble {
         } else if let path = outputs.first?.path, let folder = Self.unwritableFolder(above: path) {
             verdict = (.cannotCreate, "Nothing can be written in \(folder) (\(failure.reason)). Make it writable")
         } else if inRow >= Self.maxInRow {
-            verdict = (.writeFailed, "Writing failed \(inRow) times in a row (\(failure.reason)). Look at the output volume")
+            verdict = (
+                .writeFailed, "Writing failed \(inRow) times in a row (\(failure.reason)). Look at the output volume"
+            )
         }
         return verdict != nil
     }

@@ -20,7 +20,11 @@ enum StopSignals {
     /// - Returns: A descriptor that becomes readable with the first signal and with ``wakeUp()``.
     static func install() -> Int32 {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return -1 }
+        guard pipe(&ends) == 0 else { return -1 }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         wakeUpDescriptor.store(ends[1], ordering: .releasing)
         // Only calls that POSIX allows in a handler.
         let handler: @convention(c) (Int32) -> Void = { signal in

@@ -46,7 +46,7 @@ struct WorkerChannel {
         }
         return data.withUnsafeBytes { bytes in
             while true {
-                let sent = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+                let sent = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
                 if sent < 0 && errno == EINTR { continue }
                 return sent == bytes.count
             }
@@ -56,7 +56,7 @@ struct WorkerChannel {
     func receive<Message: Decodable>(_ type: Message.Type, waiting: Bool) -> Received<Message> {
         withUnsafeTemporaryAllocation(byteCount: Self.maxBytes, alignment: 16) { buffer in
             while true {
-                let flags = waiting ? 0 : Int32(MSG_DONTWAIT.rawValue)
+                let flags = waiting ? 0 : Int32(MSG_DONTWAIT)
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
                 if count < 0 && errno == EINTR { continue }
                 if count < 0 && errno == EAGAIN { return .nothingYet }

@@ -7,12 +7,17 @@ struct WorkerProcess {
     let channel: WorkerChannel
     private let processID: pid_t
 
+    /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
+    private static let newSession: Int16 = 0x80
+
     /// Starts this program again as a worker, in a session of its own: Ctrl-C in the terminal reaches the supervisor
     /// alone, which then lets the workers finish.
     ///
     /// - Throws: ``SpawnFailure`` when the system refuses.
     init() throws(SpawnFailure) {
-        guard let (host, worker) = WorkerChannel.pair() else { throw SpawnFailure(function: "socketpair", status: errno) }
+        guard let (host, worker) = WorkerChannel.pair() else {
+            throw SpawnFailure(function: "socketpair", status: errno)
+        }
         defer { worker.closeDescriptor() }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -24,8 +29,9 @@ struct WorkerProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSID))
-        let arguments = ["bgrun", WorkerCommand.name].map { strdup($0) } + [nil]
+        posix_spawnattr_setflags(&attributes, Self.newSession)
+        let arguments: [UnsafeMutablePointer<CChar>?] =
+            [strdup("bgrun"), strdup(WorkerCommand.name), nil]
         defer { arguments.forEach { free($0) } }
         var processID = pid_t()
         let status = posix_spawn(&processID, "/proc/self/exe", &actions, &attributes, arguments, environ)
@@ -67,7 +73,14 @@ extension JobMachine.Death {
     }
 
     private static func name(_ signal: Int32) -> String {
-        guard let name = sigabbrev_np(signal) else { return "signal \(signal)" }
-        return "SIG" + String(cString: name)
+        switch signal {
+        case SIGSEGV: "SIGSEGV"
+        case SIGBUS: "SIGBUS"
+        case SIGABRT: "SIGABRT"
+        case SIGILL: "SIGILL"
+        case SIGTRAP: "SIGTRAP"
+        case SIGFPE: "SIGFPE"
+        default: "signal \(signal)"
+        }
     }
 }
