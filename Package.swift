@@ -50,7 +50,7 @@ let package = Package(
         room("SchedulingCore", ["TaskModel"]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -59,7 +59,7 @@ let package = Package(
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("xxhash"),
             ]),
-        room("ChunkedCompute", ["OpenCLKit", "Kernels"]),
+        room("ChunkedCompute"),
         room("OpenCLKit", ["COpenCL"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
@@ -81,7 +81,7 @@ let package = Package(
         tests(of: "ResourceProbe"),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
+        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

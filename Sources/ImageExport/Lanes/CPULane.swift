@@ -102,12 +102,11 @@ package final class CPULane: ImageLane {
         guard let curves = plan.curves else { preconditionFailure("float needs transfer curves") }
         let needed = neededRows(plan, source: source, output: output)
         let stride = (plan.sourceWidth + 4) * 4
-        let light = working.elements(Float.self, stride * (needed.rowCount + 1))
+        let light = working.elements(Float.self, stride * needed.rowCount)
         let shared = curves.floatChannels == 1
         kernels.decode_float(
             needed.base.assumingMemoryBound(to: UInt16.self), light, curves.decodeFloat, Int32(plan.sourceWidth),
             Int32(needed.rowCount), Int32(needed.strideBytes / 2), Int32(stride), shared ? 0 : 65536)
-        clearPadding(light, plan: plan, rows: needed.rowCount, stride: stride)
 
         let outputStride = plan.width * 4
         let values = result.elements(Float.self, outputStride * output.rowCount)
@@ -115,11 +114,7 @@ package final class CPULane: ImageLane {
             src_width: Int32(plan.sourceWidth), src_stride: Int32(stride), src_first_row: Int32(needed.firstRow),
             dst_width: Int32(plan.width), dst_stride: Int32(outputStride), dst_first_row: Int32(output.firstRow),
             dst_rows: Int32(output.rowCount), v_taps: Int32(plan.vTaps), h_taps: Int32(plan.hTaps), scratch_stride: 0)
-        let scratchCount = (plan.sourceWidth + plan.hTaps + 4) * 4 * Int(BG_FLOAT_STRIP)
-        let scratch = columns.elements(Float.self, scratchCount)
-        // Columns beyond the picture are read with weight 0 and must be finite.
-        let padding = plan.sourceWidth * 4 * Int(BG_FLOAT_STRIP)
-        (scratch + padding).update(repeating: 0, count: scratchCount - padding)
+        let scratch = columns.elements(Float.self, (plan.sourceWidth + 4) * 4 * Int(BG_FLOAT_STRIP))
         plan.vStart.withUnsafeBufferPointer { vStart in
             plan.vWeightsFloat.withUnsafeBufferPointer { vWeights in
                 plan.hStart.withUnsafeBufferPointer { hStart in
@@ -133,9 +128,7 @@ package final class CPULane: ImageLane {
             }
         }
         var e = bg_encode_float_params(
-            width: Int32(plan.width), src_stride: Int32(outputStride), dst_stride: Int32(output.strideBytes / 2),
-            encode_stride: shared ? 0 : 65538, has_matte: plan.matte == nil ? 0 : 1,
-            matte: plan.matte.map { ($0[0], $0[1], $0[2]) } ?? (0, 0, 0))
+            plan, sourceStride: outputStride, outputStride: output.strideBytes / 2, sharedTable: shared)
         kernels.encode_float(
             values, output.base.assumingMemoryBound(to: UInt16.self), curves.encodeFloat, Int32(output.rowCount), &e)
     }
@@ -143,12 +136,6 @@ package final class CPULane: ImageLane {
     private func neededRows(_ plan: ResizePlan, source: RowBand, output: RowBand) -> RowBand {
         let range = plan.sourceRows(for: output.firstRow..<output.firstRow + output.rowCount)
         return source.rows(range.lowerBound, count: range.count)
-    }
-
-    private func clearPadding(_ light: UnsafeMutablePointer<Float>, plan: ResizePlan, rows: Int, stride: Int) {
-        let used = plan.sourceWidth * 4
-        for row in 0..<rows { (light + row * stride + used).update(repeating: 0, count: stride - used) }
-        (light + rows * stride).update(repeating: 0, count: stride)
     }
 
     package func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError) {
@@ -168,5 +155,17 @@ extension bg_sharpen_params {
             src_stride: Int32(source.strideBytes), dst_first_row: Int32(output.firstRow),
             dst_rows: Int32(output.rowCount), dst_stride: Int32(output.strideBytes), radius: Int32(plan.radius),
             amount: plan.amount, luma_stride: Int32(lumaStride), scratch_stride: 0)
+    }
+}
+
+extension bg_encode_float_params {
+    /// - Parameters:
+    ///   - sourceStride: Floats from one row to the next.
+    ///   - outputStride: 16-bit samples from one row to the next.
+    init(_ plan: ResizePlan, sourceStride: Int, outputStride: Int, sharedTable: Bool) {
+        self.init(
+            width: Int32(plan.width), src_stride: Int32(sourceStride), dst_stride: Int32(outputStride),
+            encode_stride: sharedTable ? 0 : 65538, has_matte: plan.matte == nil ? 0 : 1,
+            matte: plan.matte.map { ($0[0], $0[1], $0[2]) } ?? (0, 0, 0))
     }
 }
