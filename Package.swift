@@ -43,7 +43,8 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport",
+                "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
@@ -76,7 +77,7 @@ let package = Package(
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
-        tests(of: "ResourceProbe"),
+        tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
         tests(of: "ImageExport"),

@@ -4,7 +4,11 @@ public import ArgumentParser
 public struct BGRun: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "bgrun",
-        abstract: "Run heavy compute in the background and stop it cleanly."
+        abstract: "Run heavy compute in the background and stop it cleanly.",
+        subcommands: [
+            DevicesCommand.self,
+            ProbeCommand.self,
+        ]
     )
 
     public init() {}
