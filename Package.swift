@@ -74,8 +74,8 @@ let package = Package(
             name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
             swiftSettings: swiftSettings),
 
-        tests(of: "SchedulingCore"),
-        tests(of: "TaskStore"),
+        tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),

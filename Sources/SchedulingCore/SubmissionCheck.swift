@@ -9,6 +9,10 @@ package struct SubmissionCheck: Sendable {
     package struct Admission: Hashable, Sendable {
         /// Requests that go first; 0 starts now.
         package var position: Int
+
+        package init(position: Int) {
+            self.position = position
+        }
     }
 
     /// Reverse-DNS name that every identifier starts with.
