@@ -90,7 +90,10 @@ final class OutputPipeline {
 
     /// Takes what it can from the source rows available.
     ///
-    /// - Parameter ended: No more rows will come.
+    /// - Parameters:
+    ///   - source: The rows of the source window.
+    ///   - ended: No more rows will come.
+    /// - Throws: ``LaneError`` when the device fails, ``CodecError`` when the encoder does.
     func advance(source: RowBand, ended: Bool) throws {
         let end = source.firstRow + source.rowCount
         while resizedRows < height {
