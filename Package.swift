@@ -43,7 +43,7 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
