@@ -186,7 +186,17 @@ final class OutputPipeline {
             let band = RowBand(
                 base: buffers.sharpened.bytes(stride * count), strideBytes: stride, firstRow: sharpenedRows,
                 rowCount: count)
-            try timeKernels { try lane.sharpen(sharpening, source: source, output: band) }
+            try timeKernels {
+                switch plan.outputLayout {
+                case .rgbx8: try lane.sharpen(sharpening, source: source, output: band)
+                case .rgba8:
+                    WideSharpening.apply(
+                        UInt8.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                default:
+                    WideSharpening.apply(
+                        UInt16.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                }
+            }
             sharpenedRows += count
             try emit(band)
         }
