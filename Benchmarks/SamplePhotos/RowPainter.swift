@@ -28,7 +28,7 @@ final class RowPainter {
         let largest = max(6, Int.bitWidth - 1 - (max(scene.width, scene.height) / 4).leadingZeroBitCount)
         coarseNoise = ValueNoise(width: width, cells: 5...max(5, largest - 1), seed: random.next()) { _ in 0.55 }
         // A lens passes less of the finest octave.
-        fineNoise = ValueNoise(width: width, cells: 1...4, seed: random.next()) { $0 == 1 ? 0.45 : 0.65 }
+        fineNoise = ValueNoise(width: width, cells: 1...4, seed: random.next()) { $0 == 1 ? 0.6 : 0.7 }
         warmNoise = ValueNoise(width: width, cells: 3...8, seed: random.next()) { _ in 0.03 }
         skyNoise = ValueNoise(width: width, cells: 4...largest, seed: random.next()) { cell in
             0.5 * Float(sign: .plus, exponent: cell - largest, significand: 1)

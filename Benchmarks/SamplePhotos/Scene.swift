@@ -35,7 +35,7 @@ struct Scene {
         skyBottom = Surface(
             red: 0.72 + 0.2 * warmth, green: 0.78, blue: 0.88 - 0.25 * warmth, coarse: 0.01, fine: 0)
         clouds = random.uniform(0...1)
-        noise = random.uniform(0.9...2.2)
+        noise = random.uniform(1.8...4.2)
         vignette = random.uniform(0.05...0.35)
 
         let horizon = random.uniform(0.25...0.5) * Float(height)
@@ -70,7 +70,7 @@ struct Scene {
         for x in top.indices { top[x] += base }
         let (hue, light) = (random.uniform(0...1), random.uniform(0.75...1.15))
         let near = Surface(
-            red: 0.22 + 0.28 * hue, green: 0.34 + 0.08 * hue, blue: 0.14 + 0.08 * hue, coarse: 0.20, fine: 0.30)
+            red: 0.22 + 0.28 * hue, green: 0.34 + 0.08 * hue, blue: 0.14 + 0.08 * hue, coarse: 0.20, fine: 0.5)
         let surface = Surface(
             red: mix(0.62, near.red, nearness) * light, green: mix(0.68, near.green, nearness) * light,
             blue: mix(0.76, near.blue, nearness) * light, coarse: near.coarse * nearness, fine: near.fine * nearness)
@@ -134,8 +134,8 @@ struct Scene {
             let (cx, cy) = (random.uniform(0...1) * Float(width), random.uniform(0.35...1) * Float(height))
             let radius = scale * random.uniform(0.08...0.28)
             let season = random.uniform(0...1)
-            for _ in 0..<random.integer(150...600) {
-                let size = scale * random.uniform(0.004...0.014)
+            for _ in 0..<random.integer(400...1_500) {
+                let size = scale * random.uniform(0.002...0.010)
                 // The sum of two draws gathers the leaves towards the middle of the crown.
                 let dx = random.uniform(-0.5...0.5) + random.uniform(-0.5...0.5)
                 let dy = random.uniform(-0.5...0.5) + random.uniform(-0.5...0.5)
