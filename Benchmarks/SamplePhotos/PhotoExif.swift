@@ -99,7 +99,9 @@ struct PhotoExif {
             (0x829A, .rationals([(1, UInt32(shutter))])), (0x829D, .rationals([(UInt32(aperture), 10)])),
             (0x8822, .short(3)), (0x8827, .short(iso)), (0x9000, .undefined(Array("0232".utf8))),
             (0x9003, .ascii(dateTime)), (0x9004, .ascii(dateTime)), (0x9010, .ascii("+02:00")),
-            (0x920A, .rationals([(UInt32(focalLength), 1)])), (0xA001, .short(isSRGB ? 1 : 0xFFFF)),
+            (0x9101, .undefined([1, 2, 3, 0])),
+            (0x920A, .rationals([(UInt32(focalLength), 1)])), (0xA000, .undefined(Array("0100".utf8))),
+            (0xA001, .short(isSRGB ? 1 : 0xFFFF)),
             (0xA002, .long(width)), (0xA003, .long(height)), (0xA434, .ascii(lens)),
         ]
     }
@@ -113,7 +115,10 @@ struct PhotoExif {
     }
 
     private func previewEntries(at offset: Int, count: Int) -> [(UInt16, Value)] {
-        [(0x0103, .short(6)), (0x0201, .long(offset)), (0x0202, .long(count))]
+        [
+            (0x0103, .short(6)), (0x011A, .rationals([(72, 1)])), (0x011B, .rationals([(72, 1)])), (0x0128, .short(2)),
+            (0x0201, .long(offset)), (0x0202, .long(count)),
+        ]
     }
 
     private static func degrees(_ angle: Double) -> Value {

@@ -64,16 +64,16 @@ struct PhotoPlan {
 
         let usual = SamplePhotos.usualBitsPerPixel
         let pixels = Double(storedWidth * storedHeight)
-        var quality = 92
+        var quality = 93
         var bytes = try jpeg(stored, storedWidth, storedHeight, quality: quality, metadata)
         while true {
             let bitsPerPixel = Double(bytes.count * 8) / pixels
             let next =
                 bitsPerPixel > usual.upperBound
                 ? quality - 2 : bitsPerPixel < usual.lowerBound ? quality + 1 : quality
-            guard next != quality, (88...95).contains(next) else { return (bytes, quality) }
+            guard next != quality, (88...96).contains(next) else { return (bytes, quality) }
             // Turning back would go in circles: keep the larger file.
-            if bitsPerPixel < usual.lowerBound && quality < 92 { return (bytes, quality) }
+            if bitsPerPixel < usual.lowerBound && quality < 93 { return (bytes, quality) }
             quality = next
             bytes = try jpeg(stored, storedWidth, storedHeight, quality: quality, metadata)
         }

@@ -6,6 +6,6 @@ struct BGRunBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgrun-bench",
         abstract: "Make sample photographs and compare bgrun with other programs.",
-        subcommands: [PhotosCommand.self]
+        subcommands: [PhotosCommand.self, CompareCommand.self, PipelineCommand.self]
     )
 }
