@@ -43,14 +43,14 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel"]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -59,7 +59,7 @@ let package = Package(
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("xxhash"),
             ]),
-        room("ChunkedCompute", ["OpenCLKit", "Kernels"]),
+        room("ChunkedCompute"),
         room("OpenCLKit", ["COpenCL"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
@@ -83,7 +83,7 @@ let package = Package(
         tests(of: "ResourceProbe"),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels"]),
+        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

@@ -13,7 +13,7 @@
 // Buffers
 //   codes    [rows][width] RGBA ushort, straight alpha
 //   decode   [3][65536] float; code to value for R, G, B (strides of decode_stride, 0 when they share one)
-//   light    [rows + 1][src_width + 4] float4, premultiplied; the extra row and columns are read with weight 0, so must be finite
+//   light    [rows][src_width + 4] float4, premultiplied; the extra columns may hold anything
 //   scratch  strips * scratch_stride floats (CPU form) or [dst_rows][src_width + 4] float4 (GPU form)
 //   encode   [3][65538] float: square root of a value, times 65536, to code 0 ... 65535 (strides of encode_stride)
 

@@ -9,6 +9,9 @@ const char *bg_image_kernels_source(size_t *length);
 // Output rows one work-item of the CPU form makes.
 enum { BG_RESIZE_STRIP = 8, BG_SHARPEN_STRIP = 16, BG_FLOAT_STRIP = 4 };
 
+// Work-items in a group of the GPU form.
+enum { BG_WORK_GROUP = 64 };
+
 // The parameter structs, field for field as in Image/*.cl, where each field is explained.
 typedef struct {
     int32_t src_width, src_stride, src_first_row, dst_width, dst_stride, dst_first_row, dst_rows, v_taps, h_pairs,

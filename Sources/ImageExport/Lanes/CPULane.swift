@@ -8,6 +8,9 @@ package final class CPULane: ImageLane {
     private let columns = Scratch()
     private let working = Scratch()
     private let result = Scratch()
+    private let light = RowWindow()
+    private var lightPlan: ResizePlan?
+    private var nextLightRow = 0
 
     /// - Parameter isa: An instruction set this CPU has; nil for the best.
     package init?(isa: bg_isa? = nil) {
@@ -24,10 +27,10 @@ package final class CPULane: ImageLane {
         }
     }
 
-    // A band of codes should stay in the second-level cache; light and float convert each row they are given, so a larger band
-    // converts fewer rows twice.
+    // A band should stay in the second-level cache; float converts every row it is given, so a larger band converts fewer
+    // rows twice.
     package func chunkSourceRows(_ arithmetic: ResizeArithmetic) -> Int {
-        arithmetic == .codes ? 48 : 192
+        arithmetic == .float ? 192 : 48
     }
 
     package func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError) {
@@ -82,32 +85,54 @@ package final class CPULane: ImageLane {
 
     private func resizeLight(_ plan: ResizePlan, source: RowBand, output: RowBand) {
         guard let curves = plan.curves else { preconditionFailure("light needs transfer curves") }
-        let needed = neededRows(plan, source: source, output: output)
-        let stride = (plan.sourceWidth + 8) * 4
-        let light = working.elements(Int16.self, stride * (needed.rowCount + 1))
-        kernels.decode_light(
-            needed.base.assumingMemoryBound(to: UInt8.self), light, curves.decodeLight, Int32(plan.sourceWidth),
-            Int32(needed.rowCount), Int32(needed.strideBytes), Int32(stride))
-        var p = parameters(plan, needed, output, sourceStride: stride, outputStride: output.strideBytes)
+        let light = lightRows(plan, curves, source: source, output: output)
+        var p = parameters(
+            plan, light, output, sourceStride: light.strideBytes / 2, outputStride: output.strideBytes)
         let scratch = columnScratch(plan)
         withTables(plan) { tables in
             withUnsafePointer(to: tables) { tables in
                 kernels.resize_light(
-                    light, output.base.assumingMemoryBound(to: UInt8.self), tables, scratch, curves.encodeLight, &p)
+                    light.base.assumingMemoryBound(to: Int16.self), output.base.assumingMemoryBound(to: UInt8.self),
+                    tables, scratch, curves.encodeLight, &p)
             }
         }
+    }
+
+    /// The rows in linear light that a chunk reads. Rows shared with the chunk before are not decoded again.
+    private func lightRows(
+        _ plan: ResizePlan, _ curves: TransferCurves, source: RowBand, output: RowBand
+    ) -> RowBand {
+        let needed = plan.sourceRows(for: output.firstRow..<output.firstRow + output.rowCount)
+        let stride = (plan.sourceWidth + 8) * 4
+        let isNext = lightPlan === plan && output.firstRow == nextLightRow && needed.count <= light.capacityRows
+        if !isNext || needed.lowerBound < light.firstRow || needed.lowerBound > light.endRow {
+            light.reset(
+                strideBytes: stride * 2, capacityRows: needed.count + plan.vTaps + 8, startRow: needed.lowerBound)
+            lightPlan = plan
+        }
+        nextLightRow = output.firstRow + output.rowCount
+        light.discard(before: needed.lowerBound)
+        let fresh = max(0, needed.upperBound - light.endRow)
+        if fresh > 0 {
+            let room = light.room(for: fresh)
+            kernels.decode_light(
+                source.pointer(row: light.endRow).assumingMemoryBound(to: UInt8.self),
+                room.assumingMemoryBound(to: Int16.self), curves.decodeLight, Int32(plan.sourceWidth), Int32(fresh),
+                Int32(source.strideBytes), Int32(stride))
+            light.appended(fresh)
+        }
+        return light.band
     }
 
     private func resizeFloat(_ plan: ResizePlan, source: RowBand, output: RowBand) {
         guard let curves = plan.curves else { preconditionFailure("float needs transfer curves") }
         let needed = neededRows(plan, source: source, output: output)
         let stride = (plan.sourceWidth + 4) * 4
-        let light = working.elements(Float.self, stride * (needed.rowCount + 1))
+        let light = working.elements(Float.self, stride * needed.rowCount)
         let shared = curves.floatChannels == 1
         kernels.decode_float(
             needed.base.assumingMemoryBound(to: UInt16.self), light, curves.decodeFloat, Int32(plan.sourceWidth),
             Int32(needed.rowCount), Int32(needed.strideBytes / 2), Int32(stride), shared ? 0 : 65536)
-        clearPadding(light, plan: plan, rows: needed.rowCount, stride: stride)
 
         let outputStride = plan.width * 4
         let values = result.elements(Float.self, outputStride * output.rowCount)
@@ -115,11 +140,7 @@ package final class CPULane: ImageLane {
             src_width: Int32(plan.sourceWidth), src_stride: Int32(stride), src_first_row: Int32(needed.firstRow),
             dst_width: Int32(plan.width), dst_stride: Int32(outputStride), dst_first_row: Int32(output.firstRow),
             dst_rows: Int32(output.rowCount), v_taps: Int32(plan.vTaps), h_taps: Int32(plan.hTaps), scratch_stride: 0)
-        let scratchCount = (plan.sourceWidth + plan.hTaps + 4) * 4 * Int(BG_FLOAT_STRIP)
-        let scratch = columns.elements(Float.self, scratchCount)
-        // Columns beyond the picture are read with weight 0 and must be finite.
-        let padding = plan.sourceWidth * 4 * Int(BG_FLOAT_STRIP)
-        (scratch + padding).update(repeating: 0, count: scratchCount - padding)
+        let scratch = columns.elements(Float.self, (plan.sourceWidth + 4) * 4 * Int(BG_FLOAT_STRIP))
         plan.vStart.withUnsafeBufferPointer { vStart in
             plan.vWeightsFloat.withUnsafeBufferPointer { vWeights in
                 plan.hStart.withUnsafeBufferPointer { hStart in
@@ -133,9 +154,7 @@ package final class CPULane: ImageLane {
             }
         }
         var e = bg_encode_float_params(
-            width: Int32(plan.width), src_stride: Int32(outputStride), dst_stride: Int32(output.strideBytes / 2),
-            encode_stride: shared ? 0 : 65538, has_matte: plan.matte == nil ? 0 : 1,
-            matte: plan.matte.map { ($0[0], $0[1], $0[2]) } ?? (0, 0, 0))
+            plan, sourceStride: outputStride, outputStride: output.strideBytes / 2, sharedTable: shared)
         kernels.encode_float(
             values, output.base.assumingMemoryBound(to: UInt16.self), curves.encodeFloat, Int32(output.rowCount), &e)
     }
@@ -143,12 +162,6 @@ package final class CPULane: ImageLane {
     private func neededRows(_ plan: ResizePlan, source: RowBand, output: RowBand) -> RowBand {
         let range = plan.sourceRows(for: output.firstRow..<output.firstRow + output.rowCount)
         return source.rows(range.lowerBound, count: range.count)
-    }
-
-    private func clearPadding(_ light: UnsafeMutablePointer<Float>, plan: ResizePlan, rows: Int, stride: Int) {
-        let used = plan.sourceWidth * 4
-        for row in 0..<rows { (light + row * stride + used).update(repeating: 0, count: stride - used) }
-        (light + rows * stride).update(repeating: 0, count: stride)
     }
 
     package func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError) {
@@ -168,5 +181,15 @@ extension bg_sharpen_params {
             src_stride: Int32(source.strideBytes), dst_first_row: Int32(output.firstRow),
             dst_rows: Int32(output.rowCount), dst_stride: Int32(output.strideBytes), radius: Int32(plan.radius),
             amount: plan.amount, luma_stride: Int32(lumaStride), scratch_stride: 0)
+    }
+}
+
+extension bg_encode_float_params {
+    /// Strides count floats in the source and 16-bit samples in the output.
+    init(_ plan: ResizePlan, sourceStride: Int, outputStride: Int, sharedTable: Bool) {
+        self.init(
+            width: Int32(plan.width), src_stride: Int32(sourceStride), dst_stride: Int32(outputStride),
+            encode_stride: sharedTable ? 0 : 65538, has_matte: plan.matte == nil ? 0 : 1,
+            matte: plan.matte.map { ($0[0], $0[1], $0[2]) } ?? (0, 0, 0))
     }
 }

@@ -17,8 +17,12 @@ final class SourceReader {
     /// Starts decoding.
     ///
     /// - Parameters:
+    ///   - decoder: Not started yet.
+    ///   - scaleEighths: One of the decoder's scales.
     ///   - toRGB: For CMYK pictures, to sRGB.
-    ///   - window: Where rows go; it gets room for `windowRows(height)` rows.
+    ///   - window: Where rows go.
+    ///   - staging: For rows that need another layout first.
+    /// - Throws: ``CodecError`` when nothing can be decoded.
     init(
         decoder: any ImageDecoder, scaleEighths: Int, toRGB: ColorTransform?, window: RowWindow, staging: Scratch
     ) throws(CodecError) {
