@@ -71,8 +71,10 @@ let package = Package(
 
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
-            name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
-            swiftSettings: swiftSettings),
+            name: "bgrun-bench",
+            dependencies: ["SamplePhotos", "ImageCodecs", "ImageExport", "CBenchProcess", argumentParser],
+            path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
+        .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),

@@ -12,15 +12,6 @@ inline uchar4 pack_uchar4(uchar x, uchar y, uchar z, uchar w) {
     return v;
 }
 
-inline short4 pack_short4(short x, short y, short z, short w) {
-    short4 v;
-    v.x = x;
-    v.y = y;
-    v.z = z;
-    v.w = w;
-    return v;
-}
-
 inline float4 pack_float4(float x, float y, float z, float w) {
     float4 v;
     v.x = x;

@@ -127,14 +127,19 @@ __kernel void resize_light_strip(__global const short *src, __global uchar *dst,
     }
 }
 
-// 8-bit codes to Q14 light. One work-item a row (CPU form) or a pixel (GPU form); `decode` is [3][256] for R, G, B.
+// 8-bit codes to Q14 light. One work-item a row (CPU form) or a pixel (GPU form). `decode` is [3][256] of short4 for R, G and B with
+// only their own sample set, so that a pixel is three loads put together.
+inline short4 decode_light(__global const uchar *from, __global const short *decode) {
+    return vload4(from[0], decode) | vload4(256 + from[1], decode) | vload4(512 + from[2], decode);
+}
+
 __kernel void decode_light_row(__global const uchar *src, __global short *dst, __global const short *decode,
                                const int width, const int src_stride, const int dst_stride) {
     const size_t row = get_global_id(0);
     __global const uchar *from = src + row * src_stride;
     __global short *to = dst + row * dst_stride;
     for (int x = 0; x < width; ++x, from += 4, to += 4)
-        vstore4(pack_short4(decode[from[0]], decode[256 + from[1]], decode[512 + from[2]], 0), 0, to);
+        vstore4(decode_light(from, decode), 0, to);
 }
 
 #ifdef __OPENCL_VERSION__
@@ -146,8 +151,7 @@ GPU_FORM void decode_light_pixel(__global const uchar *src, __global short *dst,
     if (x >= width)
         return;
     const size_t row = get_global_id(1);
-    const uchar4 c = vload4(x, src + row * src_stride);
-    vstore4(pack_short4(decode[c.x], decode[256 + c.y], decode[512 + c.z], 0), x, dst + row * dst_stride);
+    vstore4(decode_light(src + row * src_stride + 4 * x, decode), x, dst + row * dst_stride);
 }
 
 // Vertical pass into scratch [dst_rows][src_width + 8][4].

@@ -4,7 +4,7 @@
 /// reached.
 package final class RowWindow {
     private let memory = Scratch()
-    private var capacityRows = 0
+    package private(set) var capacityRows = 0
     private var startRow = 0
     private var offsetRows = 0
     private var rowCount = 0
@@ -20,11 +20,14 @@ package final class RowWindow {
 
     /// Empties the window for a new picture.
     ///
-    /// - Parameter capacityRows: The most rows held at a time.
-    package func reset(strideBytes: Int, capacityRows: Int) {
+    /// - Parameters:
+    ///   - strideBytes: Bytes from one row to the next.
+    ///   - capacityRows: The most rows held at a time.
+    ///   - startRow: The first row that will be appended.
+    package func reset(strideBytes: Int, capacityRows: Int, startRow: Int = 0) {
         self.strideBytes = strideBytes
         self.capacityRows = capacityRows
-        startRow = 0
+        self.startRow = startRow
         offsetRows = 0
         rowCount = 0
         // One more row: kernels read the row behind the last with weight 0. Twice the rows: few moves.

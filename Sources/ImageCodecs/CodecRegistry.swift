@@ -12,7 +12,9 @@ package enum CodecRegistry {
         try limits.check(fileBytes: bytes.count)
         switch detect(bytes) {
         case .jpeg: return try JPEGDecoder(bytes, limits: limits)
-        case .png, .tiff, .webp: throw CodecError(.unsupported, "This format is not supported yet")
+        case .png: return try PNGDecoder(bytes, limits: limits)
+        case .webp: return try WebPDecoder(bytes, limits: limits)
+        case .tiff: throw CodecError(.unsupported, "This format is not supported yet")
         case nil: throw CodecError(.unknownFormat, FormatSignature.reason(bytes))
         }
     }
@@ -23,7 +25,9 @@ package enum CodecRegistry {
         }
         switch request.format {
         case .jpeg: return try JPEGEncoder(request)
-        case .png, .tiff, .webp: throw CodecError(.encode, "\(request.format.rawValue) cannot be written")
+        case .png: return try PNGEncoder(request)
+        case .webp: return try WebPEncoder(request)
+        case .tiff: throw CodecError(.encode, "\(request.format.rawValue) cannot be written")
         }
     }
 }

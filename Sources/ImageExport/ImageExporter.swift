@@ -29,7 +29,10 @@ package final class ImageExporter {
         self.chunkRows = chunkRows
     }
 
-    /// - Parameter onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    /// - Parameters:
+    ///   - item: What to make.
+    ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    /// - Returns: The one outcome of the item; errors are in it.
     package func export(_ item: ExportItem, onProgress: (Progress) -> Bool) -> ExportResult {
         var result = ExportResult(status: .good)
         do {

@@ -199,3 +199,50 @@ func sharpened(_ pixels: [UInt8], _ plan: SharpenPlan, lane: any ImageLane, chun
     }
     return out
 }
+
+@Suite struct WideSharpeningTests {
+    func wide<Sample: FixedWidthInteger & UnsignedInteger>(
+        _ samples: [Sample], _ plan: SharpenPlan
+    ) -> [Sample] {
+        var (source, out) = (samples, samples)
+        let stride = plan.width * 4 * MemoryLayout<Sample>.stride
+        source.withUnsafeMutableBytes { from in
+            out.withUnsafeMutableBytes { to in
+                guard let from = from.baseAddress, let to = to.baseAddress else { return }
+                WideSharpening.apply(
+                    Sample.self, plan,
+                    source: RowBand(base: from, strideBytes: stride, firstRow: 0, rowCount: plan.height),
+                    output: RowBand(base: to, strideBytes: stride, firstRow: 0, rowCount: plan.height),
+                    scratch: Scratch())
+            }
+        }
+        return out
+    }
+
+    @Test func opaquePicturesMatchFloat64InBothDepths() {
+        let (width, height) = (97, 61)
+        let pixels = testPicture(width: width, height: height)
+        let plan = SharpenPlan(width: width, height: height, Sharpening(amount: 1, sigma: 1))
+        let reference = Reference.sharpen(
+            pixels.map { Double($0) }, width: width, height: height, amount: 1, sigma: 1)
+        #expect(compare(wide(pixels, plan).map { Double($0) }, reference, peak: 255).psnr >= 55)
+        let deep = wide(pixels.map { UInt16($0) * 257 }, plan).map { Double($0) / 257 }
+        #expect(compare(deep, reference, peak: 255).worst <= 0.2)
+    }
+
+    @Test func coloursHiddenUnderClearPartsHaveNoSay() {
+        let (width, height) = (32, 8)
+        func picture(hidden: UInt8) -> [UInt8] {
+            (0..<width * height * 4).map { i in
+                let clear = (i / 4) % width >= width / 2
+                return i % 4 == 3 ? (clear ? 0 : 255) : clear ? hidden : 120
+            }
+        }
+        let plan = SharpenPlan(width: width, height: height, Sharpening(amount: 2, sigma: 1.5))
+        for hidden in [0, 255] as [UInt8] {
+            let out = wide(picture(hidden: hidden), plan)
+            let visible = out.indices.filter { ($0 / 4) % width < width / 2 && $0 % 4 < 3 }
+            #expect(visible.allSatisfy { out[$0] == 120 })
+        }
+    }
+}

@@ -8,6 +8,9 @@ package final class CPULane: ImageLane {
     private let columns = Scratch()
     private let working = Scratch()
     private let result = Scratch()
+    private let light = RowWindow()
+    private var lightPlan: ResizePlan?
+    private var nextLightRow = 0
 
     /// - Parameter isa: An instruction set this CPU has; nil for the best.
     package init?(isa: bg_isa? = nil) {
@@ -24,10 +27,10 @@ package final class CPULane: ImageLane {
         }
     }
 
-    // A band of codes should stay in the second-level cache; light and float convert each row they are given, so a larger band
-    // converts fewer rows twice.
+    // A band should stay in the second-level cache; float converts every row it is given, so a larger band converts fewer
+    // rows twice.
     package func chunkSourceRows(_ arithmetic: ResizeArithmetic) -> Int {
-        arithmetic == .codes ? 48 : 192
+        arithmetic == .float ? 192 : 48
     }
 
     package func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError) {
@@ -82,20 +85,43 @@ package final class CPULane: ImageLane {
 
     private func resizeLight(_ plan: ResizePlan, source: RowBand, output: RowBand) {
         guard let curves = plan.curves else { preconditionFailure("light needs transfer curves") }
-        let needed = neededRows(plan, source: source, output: output)
-        let stride = (plan.sourceWidth + 8) * 4
-        let light = working.elements(Int16.self, stride * (needed.rowCount + 1))
-        kernels.decode_light(
-            needed.base.assumingMemoryBound(to: UInt8.self), light, curves.decodeLight, Int32(plan.sourceWidth),
-            Int32(needed.rowCount), Int32(needed.strideBytes), Int32(stride))
-        var p = parameters(plan, needed, output, sourceStride: stride, outputStride: output.strideBytes)
+        let light = lightRows(plan, curves, source: source, output: output)
+        var p = parameters(
+            plan, light, output, sourceStride: light.strideBytes / 2, outputStride: output.strideBytes)
         let scratch = columnScratch(plan)
         withTables(plan) { tables in
             withUnsafePointer(to: tables) { tables in
                 kernels.resize_light(
-                    light, output.base.assumingMemoryBound(to: UInt8.self), tables, scratch, curves.encodeLight, &p)
+                    light.base.assumingMemoryBound(to: Int16.self), output.base.assumingMemoryBound(to: UInt8.self),
+                    tables, scratch, curves.encodeLight, &p)
             }
         }
+    }
+
+    /// The rows in linear light that a chunk reads. Rows shared with the chunk before are not decoded again.
+    private func lightRows(
+        _ plan: ResizePlan, _ curves: TransferCurves, source: RowBand, output: RowBand
+    ) -> RowBand {
+        let needed = plan.sourceRows(for: output.firstRow..<output.firstRow + output.rowCount)
+        let stride = (plan.sourceWidth + 8) * 4
+        let isNext = lightPlan === plan && output.firstRow == nextLightRow && needed.count <= light.capacityRows
+        if !isNext || needed.lowerBound < light.firstRow || needed.lowerBound > light.endRow {
+            light.reset(
+                strideBytes: stride * 2, capacityRows: needed.count + plan.vTaps + 8, startRow: needed.lowerBound)
+            lightPlan = plan
+        }
+        nextLightRow = output.firstRow + output.rowCount
+        light.discard(before: needed.lowerBound)
+        let fresh = max(0, needed.upperBound - light.endRow)
+        if fresh > 0 {
+            let room = light.room(for: fresh)
+            kernels.decode_light(
+                source.pointer(row: light.endRow).assumingMemoryBound(to: UInt8.self),
+                room.assumingMemoryBound(to: Int16.self), curves.decodeLight, Int32(plan.sourceWidth), Int32(fresh),
+                Int32(source.strideBytes), Int32(stride))
+            light.appended(fresh)
+        }
+        return light.band
     }
 
     private func resizeFloat(_ plan: ResizePlan, source: RowBand, output: RowBand) {
@@ -159,9 +185,7 @@ extension bg_sharpen_params {
 }
 
 extension bg_encode_float_params {
-    /// - Parameters:
-    ///   - sourceStride: Floats from one row to the next.
-    ///   - outputStride: 16-bit samples from one row to the next.
+    /// Strides count floats in the source and 16-bit samples in the output.
     init(_ plan: ResizePlan, sourceStride: Int, outputStride: Int, sharedTable: Bool) {
         self.init(
             width: Int32(plan.width), src_stride: Int32(sourceStride), dst_stride: Int32(outputStride),

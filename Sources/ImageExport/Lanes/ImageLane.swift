@@ -13,12 +13,20 @@ package protocol ImageLane: AnyObject {
 
     /// Makes the output rows that `output` has room for.
     ///
-    /// - Parameter source: At least the rows of ``ResizePlan/sourceRows(for:)``; one more row is readable behind them.
+    /// - Parameters:
+    ///   - plan: The resize.
+    ///   - source: At least the rows of ``ResizePlan/sourceRows(for:)``; one more row is readable behind them.
+    ///   - output: Where the rows go, one behind the other.
+    /// - Throws: When the device fails; the rows are not to be used then.
     func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError)
 
     /// Sharpens the rows that `output` has room for.
     ///
-    /// - Parameter source: Those rows and ``SharpenPlan/radius`` more on each side, as far as the picture has them.
+    /// - Parameters:
+    ///   - plan: The sharpening.
+    ///   - source: The rows and ``SharpenPlan/radius`` more on each side, as far as the picture has them.
+    ///   - output: Where the rows go, one behind the other.
+    /// - Throws: When the device fails; the rows are not to be used then.
     func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError)
 }
 

@@ -34,8 +34,10 @@ package final class OpenCLLane: ImageLane {
     }
 
     /// - Parameters:
+    ///   - device: Any device with a compiler.
     ///   - form: nil chooses by the device's type.
     ///   - cache: Where the compiled program is kept.
+    /// - Throws: When the device has no room or does not take the kernels.
     package init(device: Device, form: Form? = nil, cache: ProgramCache) throws(LaneError) {
         do {
             context = try Context(device: device)

@@ -13,8 +13,10 @@ package struct Orientation: Sendable {
     /// Fills upright rows from the stored picture.
     ///
     /// - Parameters:
-    ///   - stored: All rows of the stored picture, `width` pixels each.
+    ///   - stored: All rows of the stored picture.
+    ///   - width: Pixels in a stored row.
     ///   - pixelBytes: 4 or 8.
+    ///   - output: The upright rows to fill.
     package func upright(from stored: RowBand, width: Int, pixelBytes: Int, into output: RowBand) {
         switch pixelBytes {
         case 4: rearrange(UInt32.self, from: stored, width: width, into: output)

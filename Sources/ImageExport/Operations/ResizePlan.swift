@@ -33,9 +33,11 @@ package final class ResizePlan: Sendable {
     package var hPairs: Int { hTaps / 2 }
 
     /// - Parameters:
+    ///   - arithmetic: Decides the layout of the rows.
     ///   - columns: Horizontal resampling.
     ///   - rows: Vertical resampling.
     ///   - curves: Needed for `light` and `float`.
+    ///   - matte: Lays clear parts over a colour; only for `float`.
     package init(
         arithmetic: ResizeArithmetic, columns: Resampling, rows: Resampling, curves: TransferCurves?, matte: [Float]?
     ) {

@@ -2,7 +2,7 @@ import Glibc
 
 /// Tables between codes and the values that a resize averages: linear light, or the codes themselves.
 package final class TransferCurves: Sendable {
-    /// For 8-bit integer light: code to Q14 light, `[3][256]`.
+    /// For 8-bit integer light: code to Q14 light, `[3][256][4]`; each channel's table sets its own sample of four.
     package let decodeLight: [Int16]
     /// Q14 light to 8-bit code, `[3][16385]`.
     package let encodeLight: [UInt8]
@@ -52,7 +52,9 @@ package final class TransferCurves: Sendable {
         }
     }
 
-    /// - Parameter channels: One curve for all of R, G and B, or three.
+    /// - Parameters:
+    ///   - float: The tables of float arithmetic, else those of 8-bit integer light.
+    ///   - channels: One curve for all of R, G and B, or three.
     package init(float: Bool, channels: [Curve]) {
         precondition(channels.count == 1 || channels.count == 3, "one curve or three")
         floatChannels = channels.count
@@ -63,7 +65,11 @@ package final class TransferCurves: Sendable {
             let encode = channels.map { curve in
                 (0...16384).map { UInt8((min(max(curve.encode(Double($0) / 16384), 0), 1) * 255).rounded()) }
             }
-            decodeLight = (0..<3).flatMap { decode[$0 % decode.count] }
+            decodeLight = (0..<3).flatMap { channel in
+                decode[channel % decode.count].flatMap { light in
+                    (0..<4).map { $0 == channel ? light : 0 }
+                }
+            }
             encodeLight = (0..<3).flatMap { encode[$0 % encode.count] }
             decodeFloat = []
             encodeFloat = []

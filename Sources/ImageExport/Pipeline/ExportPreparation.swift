@@ -30,8 +30,9 @@ struct ExportPreparation {
         outputs = []
         let sourceWidth = Self.scaled(header.width, scaleEighths)
         let sourceHeight = Self.scaled(header.height, scaleEighths)
-        let source = SourceColor(header: header)
-        if header.layout == .cmyk8 { toRGB = try ColorTransform.toSRGB(fromCMYK: header.metadata.icc) }
+        let source = try SourceColor(header: header)
+        toRGB = source.toRGB
+        notes = source.notes
         for (output, geometry) in zip(item.outputs, geometries) {
             let settings = output.settings
             let format = settings.format ?? (header.format == .tiff ? .jpeg : header.format)
@@ -85,7 +86,8 @@ struct ExportPreparation {
                     ?? Self.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
             let encode = EncodeRequest(
                 format: format, width: geometry.uprightWidth, height: geometry.uprightHeight, layout: outputLayout,
-                isGray: header.isGray && color == nil, quality: settings.quality ?? (format == .webp ? 80 : 85),
+                isGray: header.isGray && color == nil, isOpaque: !header.hasAlpha || needsMatte,
+                quality: settings.quality ?? (format == .webp ? 80 : 85),
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
                 fullChroma: settings.fullChroma, metadata: metadata)
             outputs.append(Output(plan: plan, encode: encode, item: output))

@@ -45,6 +45,7 @@ struct OutputFile: ~Copyable {
     /// Flushes the data and gives the file its name.
     ///
     /// - Parameter mayReplace: Whether a file that stands there already gives way; otherwise that is a failure.
+    /// - Throws: ``ExportFailure`` with the system's reason; nothing stands under the final name then.
     consuming func commit(mayReplace: Bool) throws(ExportFailure) {
         guard fdatasync(fd) == 0 else { throw Self.failure("cannot flush") }
         var source = temporaryPath

@@ -15,8 +15,11 @@ package struct OutputGeometry: Hashable, Sendable {
     package var uprightHeight: Int { isTransposed ? width : height }
 
     /// - Parameters:
-    ///   - width: Stored size of the input.
+    ///   - width: Stored width of the input.
+    ///   - height: Stored height of the input.
     ///   - orientation: EXIF orientation 1 ... 8.
+    ///   - size: What is asked for, in upright pixels.
+    ///   - enlarge: Whether a small input grows.
     package init(width: Int, height: Int, orientation: Int, size: OutputSize, enlarge: Bool) {
         isTransposed = orientation >= 5
         cropWidth = Double(width)

@@ -90,7 +90,10 @@ final class OutputPipeline {
 
     /// Takes what it can from the source rows available.
     ///
-    /// - Parameter ended: No more rows will come.
+    /// - Parameters:
+    ///   - source: The rows of the source window.
+    ///   - ended: No more rows will come.
+    /// - Throws: ``LaneError`` when the device fails, ``CodecError`` when the encoder does.
     func advance(source: RowBand, ended: Bool) throws {
         let end = source.firstRow + source.rowCount
         while resizedRows < height {
@@ -148,9 +151,7 @@ final class OutputPipeline {
     private func finishBand(_ band: RowBand, ended: Bool) throws {
         if let color = plan.color {
             timeKernels {
-                for y in 0..<band.rowCount {
-                    color.apply(to: band.base + y * band.strideBytes, pixelCount: width)
-                }
+                color.apply(to: band.base, strideBytes: band.strideBytes, width: width, count: band.rowCount)
             }
         }
         var band = band
@@ -183,7 +184,17 @@ final class OutputPipeline {
             let band = RowBand(
                 base: buffers.sharpened.bytes(stride * count), strideBytes: stride, firstRow: sharpenedRows,
                 rowCount: count)
-            try timeKernels { try lane.sharpen(sharpening, source: source, output: band) }
+            try timeKernels {
+                switch plan.outputLayout {
+                case .rgbx8: try lane.sharpen(sharpening, source: source, output: band)
+                case .rgba8:
+                    WideSharpening.apply(
+                        UInt8.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                default:
+                    WideSharpening.apply(
+                        UInt16.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                }
+            }
             sharpenedRows += count
             try emit(band)
         }

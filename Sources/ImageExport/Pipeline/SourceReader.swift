@@ -17,8 +17,12 @@ final class SourceReader {
     /// Starts decoding.
     ///
     /// - Parameters:
+    ///   - decoder: Not started yet.
+    ///   - scaleEighths: One of the decoder's scales.
     ///   - toRGB: For CMYK pictures, to sRGB.
-    ///   - window: Where rows go; it gets room for `windowRows(height)` rows.
+    ///   - window: Where rows go.
+    ///   - staging: For rows that need another layout first.
+    /// - Throws: ``CodecError`` when nothing can be decoded.
     init(
         decoder: any ImageDecoder, scaleEighths: Int, toRGB: ColorTransform?, window: RowWindow, staging: Scratch
     ) throws(CodecError) {
@@ -61,7 +65,7 @@ final class SourceReader {
         switch layout {
         case .rgbx8, .rgba16: break
         case .cmyk8:
-            for y in 0..<count { toRGB?.apply(to: rows + y * stride, pixelCount: width) }
+            toRGB?.apply(to: rows, strideBytes: stride, width: width, count: count)
         case .rgba8:
             PixelConversion.widen(
                 UnsafePointer(rows.assumingMemoryBound(to: UInt8.self)), to: room.assumingMemoryBound(to: UInt16.self),
