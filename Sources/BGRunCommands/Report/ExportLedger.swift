@@ -55,6 +55,12 @@ final class ExportLedger {
         display.show(snapshot, device: device, force: force)
     }
 
+    /// Tells the person something while the job runs.
+    func note(_ text: String) {
+        display.end()
+        StandardError.write(text + "\n")
+    }
+
     func endDisplay() { display.end() }
 }
 

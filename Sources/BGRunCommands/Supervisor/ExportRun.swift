@@ -38,6 +38,7 @@ final class ExportRun {
     private var planned = 0
     private var readAhead = 0
     private var nextFlush: Duration = .zero
+    private var isStopping = false
     private var device: ComputeOffer.Device?
     private var outcome: TaskOutcome?
     private(set) var trouble = OutputTrouble()
@@ -154,14 +155,23 @@ final class ExportRun {
             machine.deviceFound()
         }
         if let signal = StopSignals.received {
-            perform(machine.stop(signal == SIGINT ? .userStop : .shutdown, at: now))
+            stop(signal == SIGINT ? .userStop : .shutdown, "Stopping")
         }
         if let limit = settings.expireAfter, now >= limit {
-            perform(machine.stop(.timeBudget, at: now))
+            stop(.timeBudget, "The time is over")
         }
         if let error = journal.error, fault == nil {
             fail(error)
         }
+    }
+
+    private func stop(_ reason: StopReason, _ sentence: String) {
+        guard !isStopping else { return }
+        isStopping = true
+        if !inFlight.isEmpty {
+            ledger.note("\(sentence): finishing \(inFlight.count) in work (Ctrl-C leaves at once).")
+        }
+        perform(machine.stop(reason, at: now))
     }
 
     private func fail(_ error: any Error) {
@@ -261,7 +271,9 @@ extension JobMachine.Verdict {
         switch (result.status, result.failure?.code) {
         case (.good, _), (.damaged, _): self = .made(megapixels: Double(result.inputPixels) / 1e6)
         case (.stopped, _): self = .givenUp
-        case (.failed, "memoryShare"): self = .needsMemory
+        // A decoder that would go beyond its memory says `limit`, as it does for other bounds; with more memory it may
+        // pass, and where it was another bound, the second try is as short as the first.
+        case (.failed, "memoryShare"), (.failed, "outOfMemory"), (.failed, "limit"): self = .needsMemory
         case (.failed, "device"): self = .deviceFailed
         case (.failed, _): self = .failed
         }
