@@ -5,4 +5,5 @@
 #include "ic_error.h"
 #include "ic_jpeg.h"
 #include "ic_png.h"
+#include "ic_tiff.h"
 #include "ic_webp.h"
