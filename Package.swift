@@ -43,7 +43,7 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
                 "ChunkedCompute",
                 argumentParser,
             ]),
@@ -51,7 +51,7 @@ let package = Package(
         room("SchedulingCore", ["TaskModel"]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -60,17 +60,21 @@ let package = Package(
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("xxhash"),
             ]),
-        room("ChunkedCompute", ["OpenCLKit", "Kernels"]),
+        room("ChunkedCompute"),
         room("OpenCLKit", ["COpenCL"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "Kernels", path: "Kernels", cSettings: cSettings),
+        .target(
+            name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],
+            cSettings: cSettings + [.disableWarning("c23-extensions")]),
 
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
-            name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
-            swiftSettings: swiftSettings),
+            name: "bgrun-bench",
+            dependencies: ["SamplePhotos", "ImageCodecs", "ImageExport", "CBenchProcess", argumentParser],
+            path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
+        .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
         tests(of: "SchedulingCore"),
         tests(of: "TaskStore"),
@@ -80,7 +84,7 @@ let package = Package(
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport"),
+        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

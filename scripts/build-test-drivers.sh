@@ -17,7 +17,9 @@ pocl_icd=/etc/OpenCL/vendors/pocl.icd
 [ -r "$pocl_icd" ] || { echo "$0: $pocl_icd is missing: install pocl-opencl-icd" >&2; exit 69; }
 pocl=$(head -n 1 "$pocl_icd")
 
-compiler=${CC:-$(command -v clang || command -v cc)}
+# The Swift toolchain brings a C compiler; it need not be on the PATH itself.
+beside_swift=$(dirname "$(readlink -f "$(command -v swift)")")/clang
+compiler=${CC:-$(command -v "$beside_swift" || command -v clang || command -v cc)}
 
 compile() { # source, name, further flags
     source=$1 name=$2

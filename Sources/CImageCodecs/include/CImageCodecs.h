@@ -1,1 +1,8 @@
 #pragma once
+
+#include "ic_checksum.h"
+#include "ic_color.h"
+#include "ic_error.h"
+#include "ic_jpeg.h"
+#include "ic_png.h"
+#include "ic_webp.h"

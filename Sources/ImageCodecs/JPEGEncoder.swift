@@ -1,0 +1,82 @@
+import CImageCodecs
+
+/// Encodes 8-bit opaque rows as JPEG while they come in.
+final class JPEGEncoder: ImageEncoder {
+    let workingBytes: Int
+    private let handle: OpaquePointer
+
+    init(_ request: EncodeRequest) throws(CodecError) {
+        guard request.layout == .rgbx8 else {
+            throw CodecError(.encode, "JPEG is written from opaque 8-bit rows")
+        }
+        guard (1...65_500).contains(request.width), (1...65_500).contains(request.height) else {
+            throw CodecError(
+                .encode, "JPEG holds at most 65500 pixels a side; this is \(request.width) × \(request.height)")
+        }
+        var settings = ic_jpeg_settings()
+        settings.width = Int32(request.width)
+        settings.height = Int32(request.height)
+        settings.quality = Int32(request.quality)
+        settings.is_gray = request.isGray ? 1 : 0
+        settings.full_chroma = request.fullChroma ? 1 : 0
+        settings.optimize = request.optimize ? 1 : 0
+        settings.progressive = request.progressive ? 1 : 0
+        settings.omit_jfif = request.metadata.exif == nil ? 0 : 1
+        let pixels = request.width * request.height
+        let reserve = pixels / 4 + request.metadata.totalBytes + 32 << 10
+        handle = try opened { ic_jpeg_encoder_open(&settings, reserve, &$0) }
+        // Two output buffers' worth while it grows, and all coefficients where tables come after a first pass.
+        let coefficients = request.optimize || request.progressive ? pixels * 6 : 0
+        workingBytes = pixels + reserve + coefficients + request.width * 64
+        // Everything is set up, so a throw from here on runs `deinit`.
+        try write(request.metadata)
+    }
+
+    deinit {
+        ic_jpeg_encoder_close(handle)
+    }
+
+    private func write(_ metadata: ImageMetadata) throws(CodecError) {
+        if let exif = metadata.exif { try write(JPEGSegments.app1, JPEGSegments.exifPrefix, exif) }
+        if let xmp = metadata.xmp { try write(JPEGSegments.app1, JPEGSegments.xmpPrefix, xmp) }
+        if let iptc = metadata.iptc { try writePhotoshop(iptc) }
+        if let icc = metadata.icc {
+            try checked { ic_jpeg_encoder_icc(handle, icc, icc.count, &$0) }
+        }
+        if let comment = metadata.comment { try write(JPEGSegments.comment, [], comment) }
+    }
+
+    /// Readers join the segments again, so a long block is cut wherever one is full.
+    private func writePhotoshop(_ resources: [UInt8]) throws(CodecError) {
+        let capacity = JPEGSegments.capacity - JPEGSegments.photoshopPrefix.count
+        var rest = resources[...]
+        while !rest.isEmpty {
+            try write(JPEGSegments.app13, JPEGSegments.photoshopPrefix, Array(rest.prefix(capacity)))
+            rest = rest.dropFirst(capacity)
+        }
+    }
+
+    private func write(_ code: Int32, _ prefix: [UInt8], _ payload: [UInt8]) throws(CodecError) {
+        try checked {
+            ic_jpeg_encoder_marker(handle, code, prefix, prefix.count, payload, payload.count, &$0)
+        }
+    }
+
+    func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
+        let samples = rows.assumingMemoryBound(to: UInt8.self)
+        try checked { ic_jpeg_encoder_write(handle, samples, strideBytes, Int32(clamping: count), &$0) }
+    }
+
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var bytes: UnsafePointer<UInt8>?
+        var size = 0
+        try checked { ic_jpeg_encoder_finish(handle, &bytes, &size, &$0) }
+        try body(UnsafeRawBufferPointer(start: bytes, count: size))
+    }
+}
+
+extension ImageMetadata {
+    var totalBytes: Int {
+        [exif, xmp, iptc, icc, comment].reduce(0) { $0 + ($1?.count ?? 0) }
+    }
+}
