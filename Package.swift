@@ -43,7 +43,8 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ImageCodecs", "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
+                "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
@@ -80,7 +81,7 @@ let package = Package(
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
-        tests(of: "ResourceProbe"),
+        tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),

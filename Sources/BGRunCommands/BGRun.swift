@@ -6,7 +6,7 @@ public struct BGRun: AsyncParsableCommand {
         commandName: "bgrun",
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
-        subcommands: [ExportCommand.self, WorkerCommand.self]
+        subcommands: [ExportCommand.self, DevicesCommand.self, WorkerCommand.self, ProbeCommand.self]
     )
 
     public init() {}
