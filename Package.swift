@@ -76,8 +76,8 @@ let package = Package(
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
-        tests(of: "SchedulingCore"),
-        tests(of: "TaskStore"),
+        tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
