@@ -154,6 +154,8 @@ package struct EncodeRequest: Sendable {
     package var layout: PixelLayout
     /// The picture has no colour, and is written as gray where the format can.
     package var isGray: Bool
+    /// Every alpha given is full, so the alpha channel is left out; known already for `rgbx8`.
+    package var isOpaque: Bool
     /// 1 ... 100 for lossy formats.
     package var quality: Int
     /// Lossless WebP.
@@ -166,8 +168,9 @@ package struct EncodeRequest: Sendable {
     package var metadata: ImageMetadata
 
     package init(
-        format: ImageFormat, width: Int, height: Int, layout: PixelLayout, isGray: Bool = false, quality: Int = 85,
-        lossless: Bool = false, optimize: Bool = false, progressive: Bool = false, fullChroma: Bool = false,
+        format: ImageFormat, width: Int, height: Int, layout: PixelLayout, isGray: Bool = false,
+        isOpaque: Bool = false, quality: Int = 85, lossless: Bool = false, optimize: Bool = false,
+        progressive: Bool = false, fullChroma: Bool = false,
         metadata: ImageMetadata = ImageMetadata()
     ) {
         self.format = format
@@ -175,6 +178,7 @@ package struct EncodeRequest: Sendable {
         self.height = height
         self.layout = layout
         self.isGray = isGray
+        self.isOpaque = isOpaque
         self.quality = quality
         self.lossless = lossless
         self.optimize = optimize

@@ -151,9 +151,7 @@ final class OutputPipeline {
     private func finishBand(_ band: RowBand, ended: Bool) throws {
         if let color = plan.color {
             timeKernels {
-                for y in 0..<band.rowCount {
-                    color.apply(to: band.base + y * band.strideBytes, pixelCount: width)
-                }
+                color.apply(to: band.base, strideBytes: band.strideBytes, width: width, count: band.rowCount)
             }
         }
         var band = band

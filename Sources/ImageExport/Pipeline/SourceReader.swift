@@ -65,7 +65,7 @@ final class SourceReader {
         switch layout {
         case .rgbx8, .rgba16: break
         case .cmyk8:
-            for y in 0..<count { toRGB?.apply(to: rows + y * stride, pixelCount: width) }
+            toRGB?.apply(to: rows, strideBytes: stride, width: width, count: count)
         case .rgba8:
             PixelConversion.widen(
                 UnsafePointer(rows.assumingMemoryBound(to: UInt8.self)), to: room.assumingMemoryBound(to: UInt16.self),

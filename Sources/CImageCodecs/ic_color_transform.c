@@ -1,0 +1,101 @@
+#include <stdlib.h>
+
+#include "ic_color_internal.h"
+#include "ic_internal.h"
+
+struct ic_color_transform {
+    cmsContext context;
+    cmsHTRANSFORM transform;
+    int sets_fourth_byte;
+};
+
+/// Pixels of four samples, of which the profile's channels are converted and the rest left as they are.
+static cmsUInt32Number format(ic_color_layout layout, cmsUInt32Number kind, cmsUInt32Number channels) {
+    cmsUInt32Number base = COLORSPACE_SH(kind) | CHANNELS_SH(channels) | EXTRA_SH(4 - channels);
+    switch (layout) {
+    case IC_COLOR_RGBA16:
+        return base | BYTES_SH(2);
+    case IC_COLOR_RGBAF32:
+        return base | BYTES_SH(4) | FLOAT_SH(1);
+    default:
+        return base | BYTES_SH(1);
+    }
+}
+
+static ic_status connect(
+    ic_color_transform *transform, cmsHPROFILE source, cmsHPROFILE target, ic_color_layout layout, ic_error *error) {
+    cmsColorSpaceSignature kind = cmsGetColorSpace(source);
+    cmsUInt32Number input;
+    if (layout == IC_COLOR_CMYK8) {
+        if (kind != cmsSigCmykData) return ic_fail(error, IC_UNSUPPORTED, "The colour profile is not for CMYK");
+        input = format(layout, PT_CMYK, 4);
+    } else if (kind == cmsSigRgbData) {
+        input = format(layout, PT_RGB, 3);
+    } else if (kind == cmsSigGrayData) {
+        input = format(layout, PT_GRAY, 1);
+    } else {
+        return ic_fail(error, IC_UNSUPPORTED, "The colour profile is neither for RGB nor for gray");
+    }
+    if (cmsGetColorSpace(target) != cmsSigRgbData) {
+        return ic_fail(error, IC_UNSUPPORTED, "The colour profile to convert to is not for RGB");
+    }
+    cmsUInt32Number flags = cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOCACHE;
+    // Beyond 8 bits a precalculated grid would be the largest error of the whole export.
+    if (layout == IC_COLOR_RGBA16) flags |= cmsFLAGS_NOOPTIMIZE;
+    transform->sets_fourth_byte = layout == IC_COLOR_CMYK8;
+    transform->transform = cmsCreateTransformTHR(
+        transform->context, source, input, target, format(layout, PT_RGB, 3), INTENT_RELATIVE_COLORIMETRIC, flags);
+    if (!transform->transform) return ic_fail(error, IC_UNSUPPORTED, "The colour profile cannot be used");
+    return IC_OK;
+}
+
+ic_color_transform *ic_color_transform_open(
+    const ic_color_space *source, const ic_color_space *target, ic_color_layout layout, ic_error *error) {
+    ic_color_transform *transform = calloc(1, sizeof *transform);
+    if (transform) transform->context = ic_color_context();
+    if (!transform || !transform->context) {
+        free(transform);
+        ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a colour transform");
+        return NULL;
+    }
+    cmsHPROFILE from = ic_color_open_profile(transform->context, source);
+    cmsHPROFILE to = ic_color_open_profile(transform->context, target);
+    ic_status status = from && to ? connect(transform, from, to, layout, error)
+                                  : ic_fail(error, IC_UNSUPPORTED, "The colour profile cannot be read");
+    if (from) cmsCloseProfile(from);
+    if (to) cmsCloseProfile(to);
+    if (status == IC_OK) return transform;
+    ic_color_transform_close(transform);
+    return NULL;
+}
+
+void ic_color_transform_close(ic_color_transform *transform) {
+    if (!transform) return;
+    if (transform->transform) cmsDeleteTransform(transform->transform);
+    cmsDeleteContext(transform->context);
+    free(transform);
+}
+
+static void fill_fourth(uint8_t *row, int32_t width) {
+    for (int32_t x = 0; x < width; x++) row[x * 4 + 3] = 255;
+}
+
+void ic_color_transform_apply(
+    ic_color_transform *transform, void *rows, size_t stride_bytes, int32_t width, int32_t count) {
+    for (int32_t y = 0; y < count; y++) {
+        uint8_t *row = (uint8_t *)rows + (size_t)y * stride_bytes;
+        cmsDoTransform(transform->transform, row, row, (cmsUInt32Number)width);
+        if (transform->sets_fourth_byte) fill_fourth(row, width);
+    }
+}
+
+void ic_color_cmyk_without_profile(uint8_t *rows, size_t stride_bytes, int32_t width, int32_t count) {
+    for (int32_t y = 0; y < count; y++) {
+        uint8_t *row = rows + (size_t)y * stride_bytes;
+        for (int32_t x = 0; x < width; x++, row += 4) {
+            unsigned light = 255u - row[3];
+            for (int c = 0; c < 3; c++) row[c] = (uint8_t)(((255u - row[c]) * light + 127) / 255);
+            row[3] = 255;
+        }
+    }
+}

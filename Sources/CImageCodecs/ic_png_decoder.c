@@ -1,0 +1,186 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include <spng.h>
+
+#include "ic_internal.h"
+#include "include/ic_png.h"
+
+/// A compressed text or profile may not grow beyond this.
+static const size_t chunk_limit = 32u << 20;
+
+struct ic_png_decoder {
+    spng_ctx *context;
+    struct spng_ihdr header;
+    int is_wide;
+    int has_alpha;
+    size_t row_bytes;
+    /// Rows handed out, and rows decoded soundly; the second stands still after damage.
+    uint32_t next_row;
+    uint32_t rows_decoded;
+    /// spng's first error; nothing more is decoded after it.
+    int failure;
+    /// The whole picture, for interlaced files only.
+    uint8_t *picture;
+};
+
+static ic_status report(int code, ic_error *error) {
+    switch (code) {
+    case SPNG_EMEM:
+        return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding PNG");
+    case SPNG_ECHUNK_LIMITS:
+        return ic_fail(error, IC_LIMIT, "A part of the PNG is larger than the limit");
+    case SPNG_IO_EOF:
+    case SPNG_EOF:
+        return ic_fail(error, IC_DAMAGED, "The PNG ends before its picture");
+    default:
+        return ic_fail(error, IC_DAMAGED, "PNG: %s", spng_strerror(code));
+    }
+}
+
+static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
+    const struct spng_ihdr *header = &decoder->header;
+    struct spng_trns transparency;
+    int kind = header->color_type;
+    *info = (ic_png_info){
+        .width = (int32_t)header->width,
+        .height = (int32_t)header->height,
+        .bit_depth = header->bit_depth,
+        .is_gray = kind == SPNG_COLOR_TYPE_GRAYSCALE || kind == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA,
+        .has_alpha = kind == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA || kind == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA ||
+                     spng_get_trns(decoder->context, &transparency) == 0,
+        .is_interlaced = header->interlace_method != SPNG_INTERLACE_NONE,
+    };
+    struct spng_iccp profile;
+    if (spng_get_iccp(decoder->context, &profile) == 0) {
+        info->icc = (const uint8_t *)profile.profile;
+        info->icc_size = profile.profile_len;
+    }
+    struct spng_exif exif;
+    if (spng_get_exif(decoder->context, &exif) == 0) {
+        info->exif = (const uint8_t *)exif.data;
+        info->exif_size = exif.length;
+    }
+}
+
+ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_info *info, ic_error *error) {
+    ic_png_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder) decoder->context = spng_ctx_new(0);
+    if (!decoder || !decoder->context) {
+        free(decoder);
+        ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a PNG decoder");
+        return NULL;
+    }
+    spng_ctx *context = decoder->context;
+    spng_set_crc_action(context, SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
+    spng_set_chunk_limits(context, chunk_limit, 2 * chunk_limit);
+    int code = spng_set_png_buffer(context, bytes, size);
+    if (code == 0) code = spng_get_ihdr(context, &decoder->header);
+    if (code) {
+        report(code, error);
+        ic_png_decoder_close(decoder);
+        return NULL;
+    }
+    fill_info(decoder, info);
+    decoder->is_wide = decoder->header.bit_depth == 16;
+    decoder->has_alpha = info->has_alpha;
+    decoder->row_bytes = (size_t)decoder->header.width * (decoder->is_wide ? 8 : 4);
+    return decoder;
+}
+
+void ic_png_decoder_close(ic_png_decoder *decoder) {
+    if (!decoder) return;
+    spng_ctx_free(decoder->context);
+    free(decoder->picture);
+    free(decoder);
+}
+
+const char *ic_png_decoder_text(ic_png_decoder *decoder, const char *keyword, size_t *length) {
+    uint32_t count = 0;
+    if (spng_get_text(decoder->context, NULL, &count) || count == 0) return NULL;
+    struct spng_text *texts = calloc(count, sizeof *texts);
+    if (!texts) return NULL;
+    const char *found = NULL;
+    if (spng_get_text(decoder->context, texts, &count) == 0) {
+        for (uint32_t i = 0; i < count && !found; i++) {
+            if (texts[i].type != SPNG_ITXT || strcmp(texts[i].keyword, keyword) != 0) continue;
+            found = texts[i].text;
+            *length = texts[i].length;
+        }
+    }
+    free(texts);
+    return found;
+}
+
+/// Decodes every pass; pixels that never come stay clear or black.
+static void decode_interlaced(ic_png_decoder *decoder) {
+    struct spng_row_info row;
+    while ((decoder->failure = spng_get_row_info(decoder->context, &row)) == 0) {
+        uint8_t *target = decoder->picture + (size_t)row.row_num * decoder->row_bytes;
+        decoder->failure = spng_decode_row(decoder->context, target, decoder->row_bytes);
+        if (decoder->failure) break;
+        decoder->rows_decoded++;
+    }
+    if (decoder->failure == SPNG_EOI) {
+        decoder->rows_decoded++;
+        decoder->failure = spng_decode_chunks(decoder->context);
+    }
+}
+
+static void clear_rows(const ic_png_decoder *decoder, uint8_t *rows, size_t stride_bytes, uint32_t count) {
+    for (uint32_t y = 0; y < count; y++) {
+        uint8_t *row = rows + (size_t)y * stride_bytes;
+        memset(row, 0, decoder->row_bytes);
+        if (decoder->has_alpha) continue;
+        size_t sample = decoder->is_wide ? 2 : 1;
+        for (size_t x = 0; x < decoder->header.width; x++) memset(row + (x * 4 + 3) * sample, 255, sample);
+    }
+}
+
+ic_status ic_png_decoder_start(ic_png_decoder *decoder, ic_error *error) {
+    int format = decoder->is_wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8;
+    int code = spng_decode_image(
+        decoder->context, NULL, 0, format, SPNG_DECODE_TRNS | SPNG_DECODE_PROGRESSIVE);
+    if (code) return report(code, error);
+    if (decoder->header.interlace_method == SPNG_INTERLACE_NONE) return IC_OK;
+    decoder->picture = malloc(decoder->row_bytes * decoder->header.height);
+    if (!decoder->picture) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an interlaced PNG");
+    clear_rows(decoder, decoder->picture, decoder->row_bytes, decoder->header.height);
+    decode_interlaced(decoder);
+    return decoder->failure && decoder->rows_decoded == 0 ? report(decoder->failure, error) : IC_OK;
+}
+
+static void decode_next(ic_png_decoder *decoder, uint8_t *row) {
+    if (!decoder->failure) {
+        int code = spng_decode_row(decoder->context, row, decoder->row_bytes);
+        if (code == 0 || code == SPNG_EOI) decoder->rows_decoded++;
+        // After the last row: reads on to the end marker, so that a cut before it is noticed.
+        decoder->failure = code == SPNG_EOI ? spng_decode_chunks(decoder->context) : code;
+    }
+    if (decoder->rows_decoded <= decoder->next_row) clear_rows(decoder, row, 0, 1);
+    decoder->next_row++;
+}
+
+ic_status ic_png_decoder_read(
+    ic_png_decoder *decoder, uint8_t *rows, size_t stride_bytes, int32_t count, int32_t *rows_read, ic_error *error) {
+    uint32_t left = decoder->header.height - decoder->next_row;
+    uint32_t wanted = (uint32_t)count < left ? (uint32_t)count : left;
+    for (uint32_t y = 0; y < wanted; y++) {
+        uint8_t *row = rows + (size_t)y * stride_bytes;
+        if (decoder->picture) {
+            memcpy(row, decoder->picture + (size_t)decoder->next_row * decoder->row_bytes, decoder->row_bytes);
+            decoder->next_row++;
+            continue;
+        }
+        decode_next(decoder, row);
+        if (decoder->rows_decoded == 0) return report(decoder->failure, error);
+    }
+    *rows_read = (int32_t)wanted;
+    return IC_OK;
+}
+
+const char *ic_png_decoder_damage(const ic_png_decoder *decoder) {
+    if (decoder->failure == 0) return NULL;
+    if (decoder->failure == SPNG_IO_EOF || decoder->failure == SPNG_EOF) return "The PNG ends early";
+    return spng_strerror(decoder->failure);
+}

@@ -1,0 +1,73 @@
+import CImageCodecs
+
+/// Decodes a WebP whole, the first frame where it is an animation.
+final class WebPDecoder: ImageDecoder {
+    let header: ImageHeader
+    let scalesEighths = [8]
+    private let handle: OpaquePointer
+    private let bytesHeld: Int
+    private var nextRow = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
+        let file = bytes.bindMemory(to: UInt8.self)
+        var info = ic_webp_info()
+        handle = try opened { ic_webp_decoder_open(file.baseAddress, file.count, &info, &$0) }
+        let width = Int(info.width)
+        let height = Int(info.height)
+        // The canvas, and in a lossless file the coded pixels beside it.
+        bytesHeld = width * height * 8 + 1 << 20
+        var metadata = ImageMetadata()
+        metadata.icc = WebPDecoder.chunk("ICCP", of: handle)
+        metadata.xmp = WebPDecoder.chunk("XMP ", of: handle)
+        metadata.exif = WebPDecoder.chunk("EXIF", of: handle).map(WebPDecoder.withoutPrefix)
+        header = ImageHeader(
+            format: .webp, width: width, height: height, layout: info.has_alpha != 0 ? .rgba8 : .rgbx8,
+            bitsPerChannel: 8, isGray: false, hasAlpha: info.has_alpha != 0,
+            orientation: metadata.exif.map(ExifOrientation.read) ?? 1, metadata: metadata,
+            notes: info.frames > 1 ? ["the first frame of \(info.frames)"] : [])
+        // Everything is set up, so a throw from here on runs `deinit`.
+        try limits.check(width: width, height: height, fileBytes: bytes.count)
+        try limits.check(workingBytes: bytesHeld)
+    }
+
+    deinit {
+        ic_webp_decoder_close(handle)
+    }
+
+    private static func chunk(_ kind: String, of handle: OpaquePointer) -> [UInt8]? {
+        var payload: UnsafePointer<UInt8>?
+        var size = 0
+        guard ic_webp_decoder_chunk(handle, kind, &payload, &size) != 0, size > 0 else { return nil }
+        return Array(UnsafeBufferPointer(start: payload, count: size))
+    }
+
+    /// Some writers put JPEG's framing into the chunk, which has none.
+    private static func withoutPrefix(_ exif: [UInt8]) -> [UInt8] {
+        exif.starts(with: JPEGSegments.exifPrefix) ? Array(exif.dropFirst(JPEGSegments.exifPrefix.count)) : exif
+    }
+
+    func workingBytes(scaleEighths: Int) -> Int { bytesHeld }
+
+    func start(scaleEighths: Int) throws(CodecError) -> (width: Int, height: Int) {
+        precondition(scaleEighths == 8, "WebP is decoded at its own size")
+        try checked { ic_webp_decoder_start(handle, &$0) }
+        return (header.width, header.height)
+    }
+
+    func readRows(into rows: UnsafeMutableRawPointer, strideBytes: Int, count: Int) throws(CodecError) -> Int {
+        guard let canvas = ic_webp_decoder_canvas(handle) else {
+            preconditionFailure("rows are read after decoding was started")
+        }
+        let wanted = min(count, header.height - nextRow)
+        let rowBytes = header.width * 4
+        for row in 0..<wanted {
+            (rows + row * strideBytes).copyMemory(from: canvas + (nextRow + row) * rowBytes, byteCount: rowBytes)
+        }
+        nextRow += wanted
+        return wanted
+    }
+
+    var damage: [String] {
+        ic_webp_decoder_damage(handle).map { [String(cString: $0)] } ?? []
+    }
+}

@@ -1,0 +1,84 @@
+import ImageCodecs
+import Testing
+
+struct WebPTests {
+    @Test(arguments: [PixelLayout.rgbx8, .rgba8], [(1, 1), (1, 33), (33, 1), (65, 67), (200, 150)])
+    func `lossless pictures come back exactly where they show`(layout: PixelLayout, size: (Int, Int)) throws {
+        let picture = Picture.sample(width: size.0, height: size.1, layout: layout)
+        let decoded = try decode(try encode(picture, as: .webp) { $0.lossless = true })
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.header.layout == layout || size == (1, 1))
+        #expect(decoded.picture.visible.bytes == picture.visible.bytes)
+    }
+
+    @Test(arguments: [PixelLayout.rgbx8, .rgba8], [(1, 1), (33, 1), (65, 67), (200, 150)])
+    func `lossy pictures come back nearly as they were`(layout: PixelLayout, size: (Int, Int)) throws {
+        let picture = Picture.sample(width: size.0, height: size.1, layout: layout)
+        let decoded = try decode(try encode(picture, as: .webp) { $0.quality = 90 })
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.picture.width == size.0 && decoded.picture.height == size.1)
+        #expect(decoded.picture.visible.meanDifference(to: picture.visible) < 4)
+    }
+
+    @Test
+    func `bands of any height give the same file`() throws {
+        let picture = Picture.sample(width: 67, height: 131, layout: .rgba8)
+        let whole = try encode(picture, as: .webp, band: 131)
+        #expect(try encode(picture, as: .webp, band: 1) == whole)
+        #expect(try encode(picture, as: .webp, band: 47) == whole)
+    }
+
+    @Test
+    func `a side beyond the format's limit is refused before any row`() {
+        var request = EncodeRequest(format: .webp, width: 16_384, height: 10, layout: .rgbx8)
+        #expect(throws: CodecError(.encode, "WebP holds at most 16383 pixels a side; this is 16384 × 10")) {
+            try CodecRegistry.encoder(for: request)
+        }
+        request.width = 16_383
+        #expect(throws: Never.self) { try CodecRegistry.encoder(for: request) }
+    }
+
+    @Test
+    func `metadata comes back byte for byte`() throws {
+        let metadata = ImageMetadata(
+            exif: Array("MM\0*\0\0\0\u{8}\0\0\0\0\0\0".utf8), xmp: Array("<x:xmpmeta/>".utf8),
+            icc: (0..<999).map { UInt8($0 % 253) })
+        let decoded = try decode(
+            try encode(Picture.sample(width: 8, height: 8), as: .webp) { $0.metadata = metadata })
+        #expect(decoded.header.metadata.exif == metadata.exif)
+        #expect(decoded.header.metadata.xmp == metadata.xmp)
+        #expect(decoded.header.metadata.icc == metadata.icc)
+    }
+
+    @Test(arguments: [false, true])
+    func `a file that is cut anywhere is reported as damaged`(lossless: Bool) throws {
+        let picture = Picture.sample(width: 160, height: 120)
+        let file = try encode(picture, as: .webp) {
+            $0.lossless = lossless
+            $0.metadata.xmp = [UInt8](repeating: 0x20, count: 500)
+        }
+        var partial = 0
+        for cut in [1, 2] + Array(stride(from: 3, to: file.count, by: max(file.count / 100, 1))) {
+            do throws(CodecError) {
+                let decoded = try decode(Array(file.dropLast(cut)))
+                #expect(!decoded.damage.isEmpty, "cut by \(cut) of \(file.count)")
+                #expect(decoded.picture.height == 120)
+                partial += 1
+            } catch {
+                #expect([.damaged, .unknownFormat].contains(error.code), "\(error)")
+            }
+        }
+        #expect(partial > 20)
+    }
+}
+
+extension Picture {
+    /// The same with colour taken from wholly clear pixels, which WebP does not keep.
+    var visible: Picture {
+        var copy = self
+        for start in stride(from: 0, to: bytes.count, by: 4) where layout == .rgba8 && bytes[start + 3] == 0 {
+            copy.bytes.replaceSubrange(start..<start + 3, with: [0, 0, 0])
+        }
+        return copy
+    }
+}
