@@ -84,7 +84,7 @@ let package = Package(
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
+        tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

@@ -17,11 +17,15 @@ pocl_icd=/etc/OpenCL/vendors/pocl.icd
 [ -r "$pocl_icd" ] || { echo "$0: $pocl_icd is missing: install pocl-opencl-icd" >&2; exit 69; }
 pocl=$(head -n 1 "$pocl_icd")
 
+# The Swift toolchain brings a C compiler; it need not be on the PATH itself.
+beside_swift=$(dirname "$(readlink -f "$(command -v swift)")")/clang
+compiler=${CC:-$(command -v "$beside_swift" || command -v clang || command -v cc)}
+
 compile() { # source, name, further flags
     source=$1 name=$2
     shift 2
     # Built under another name and moved: a test that runs meanwhile never sees half a library.
-    "${CC:-cc}" -std=c11 -O1 -Wall -Wextra -Werror -fPIC -shared -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=300 \
+    "$compiler" -std=c11 -O1 -Wall -Wextra -Werror -fPIC -shared -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=300 \
         "$@" -o "$out/lib$name.so.$$" "$sources/$source" -ldl
     mv -f "$out/lib$name.so.$$" "$out/lib$name.so"
 }

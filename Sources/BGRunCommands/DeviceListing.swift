@@ -11,8 +11,9 @@ struct DeviceListing {
         line("  \(report.cpu.name), \(cores), \(DeviceListing.words(report.cpu.instructionSet))")
         line("")
         line("OpenCL")
-        if report.drivers.allSatisfy({ $0.platforms.isEmpty && $0.problem == nil }) { line("  no driver") }
-        for driver in report.drivers { add(driver) }
+        let drivers = report.drivers.filter { !$0.platforms.isEmpty || $0.problem != nil }
+        if drivers.isEmpty { line("  no driver") }
+        for driver in drivers { add(driver) }
         line("")
         addVerdict(report)
     }

@@ -44,7 +44,7 @@ package struct DriverTrial: Sendable {
                 .noLoader, "The OpenCL loader cannot be opened: \(reason).", fix: "Install ocl-icd-libopencl1.")
         case .noLibrary(let reason):
             report.problem = Cause(
-                .icdLibraryMissing, "The driver library \(library) of \(origin) cannot be opened: \(reason).",
+                .icdLibraryMissing, "The driver library \(named) cannot be opened: \(reason).",
                 fix: DriverTrial.libraryFix(library: library, icdFile: icdFile))
         case .platform(let name, let vendor, let version):
             report.platforms.append(PlatformReport(name: name, vendor: vendor, version: version))
@@ -90,8 +90,8 @@ package struct DriverTrial: Sendable {
         guard report.problem == nil else { return }
         if report.platforms.isEmpty && !library.isEmpty {
             report.problem = Cause(
-                .noPlatform, "The library \(library) of \(origin) opens but offers no OpenCL platform.",
-                fix: "It may not be an OpenCL driver, or its hardware is absent; reinstall or remove \(origin).")
+                .noPlatform, "The library \(named) opens but offers no OpenCL platform.",
+                fix: "It may not be an OpenCL driver, or its hardware is absent; reinstall or remove it.")
         }
         for index in report.platforms.indices where report.platforms[index].devices.isEmpty {
             guard report.platforms[index].problem == nil else { continue }
@@ -150,10 +150,10 @@ package struct DriverTrial: Sendable {
         if isDeviceOpen, let device = report.platforms.last?.devices.last {
             return "The driver \(library) of the device \(device.info.identity)"
         }
-        return library.isEmpty ? "An OpenCL driver" : "The driver \(library) of \(origin)"
+        return library.isEmpty ? "An OpenCL driver" : "The driver \(named)"
     }
 
-    private var origin: String { icdFile ?? "the environment" }
+    private var named: String { icdFile.map { "\(library) (\($0))" } ?? library }
 
     private var reinstall: String {
         "Update or remove the driver\(icdFile.map { " (`dpkg -S \($0)` names its package)" } ?? "")."

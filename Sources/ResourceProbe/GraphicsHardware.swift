@@ -1,8 +1,8 @@
 import Glibc
 
 /// What the kernel knows of graphics cards, without asking any OpenCL driver.
-struct GraphicsHardware: Equatable {
-    enum Vendor: String, CaseIterable {
+package struct GraphicsHardware: Equatable {
+    package enum Vendor: String, CaseIterable {
         case nvidia = "NVIDIA"
         case amd = "AMD"
         case intel = "Intel"
@@ -17,17 +17,17 @@ struct GraphicsHardware: Equatable {
         }
     }
 
-    struct Node: Equatable {
-        var path: String
+    package struct Node: Equatable {
+        package var path: String
         /// Name of the group that may open it.
-        var group: String
+        package var group: String
     }
 
-    var vendors: [Vendor]
+    package var vendors: [Vendor]
     /// Render nodes that exist and that this user may not open.
-    var closedNodes: [Node]
+    package var closedNodes: [Node]
 
-    static func read(root: String) -> GraphicsHardware {
+    package static func read(root: String) -> GraphicsHardware {
         // PCI vendor numbers as the kernel prints them.
         let numbers = ["0x10de": Vendor.nvidia, "0x1002": .amd, "0x8086": .intel]
         let cards = (SmallFile.names(in: "\(root)/sys/class/drm") ?? []).filter { $0.hasPrefix("card") }
@@ -55,7 +55,7 @@ struct GraphicsHardware: Equatable {
     }
 
     /// One cause for all nodes: they are opened by the same group.
-    var permissionCause: Cause? {
+    package var permissionCause: Cause? {
         guard let first = closedNodes.first else { return nil }
         let paths = closedNodes.map(\.path).joined(separator: ", ")
         return Cause(
@@ -64,7 +64,7 @@ struct GraphicsHardware: Equatable {
     }
 
     /// The way to a driver for the cards that are there.
-    var driverFix: String {
+    package var driverFix: String {
         guard !vendors.isEmpty else {
             return "No graphics card was recognised; with one, install its OpenCL driver"
                 + " (Debian: intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd)."

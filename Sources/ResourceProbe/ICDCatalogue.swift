@@ -1,17 +1,17 @@
 /// The drivers registered with the loader, read from files alone: no driver is loaded.
-struct ICDCatalogue: Equatable {
-    struct Entry: Equatable {
+package struct ICDCatalogue: Equatable {
+    package struct Entry: Equatable {
         /// nil when the environment names a library directly.
-        var file: String?
-        var library: String
-        var problem: Cause?
+        package var file: String?
+        package var library: String
+        package var problem: Cause?
     }
 
-    var entries: [Entry]
+    package var entries: [Entry]
 
     /// Where the loader looks, in its own order of preference (ocl-icd 2.3): `OCL_ICD_VENDORS` as a folder, as one `.icd`
     /// file or as the name of a library; `OPENCL_VENDOR_PATH` as a folder; `/etc/OpenCL/vendors`.
-    static func read(environment: [String: String], root: String) -> ICDCatalogue {
+    package static func read(environment: [String: String], root: String) -> ICDCatalogue {
         let standard = "\(root)/etc/OpenCL/vendors"
         if let choice = environment["OCL_ICD_VENDORS"], !choice.isEmpty {
             if SmallFile.isFolder(choice) { return ICDCatalogue(folder: choice) }
@@ -29,6 +29,7 @@ struct ICDCatalogue: Equatable {
     }
 
     private init(folder: String) {
+        let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         let files = (SmallFile.names(in: folder) ?? []).filter { $0.hasSuffix(".icd") }
         var entries: [Entry] = []
         for entry in files.map({ ICDCatalogue.entry("\(folder)/\($0)") }) {

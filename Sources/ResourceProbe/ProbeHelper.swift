@@ -11,6 +11,7 @@ package enum ProbeHelper {
     ///   - library: The one driver to try; the environment has confined the loader to it.
     ///   - secondsToLive: When the system ends this process should nobody else have.
     package static func run(loader: String, library: String?, secondsToLive: UInt32) -> Never {
+        resetSignals()
         alarm(secondsToLive)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -20,6 +21,17 @@ package enum ProbeHelper {
         send(.done, to: report)
         // Not `exit`: a driver's own clean-up may crash or hang, and has nothing left to say.
         _exit(0)
+    }
+
+    /// A crash has to end the process as that crash: the language runtime's handlers print a backtrace first, and let a
+    /// signal that was raised, not caused, pass.
+    private static func resetSignals() {
+        for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGQUIT, SIGSYS, SIGALRM] {
+            signal(number, SIG_DFL)
+        }
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     /// Drivers print what they like on standard output; the report goes to a copy that they do not know.
