@@ -21,8 +21,12 @@ final class CommandRun {
         process.executableURL = URL(fileURLWithPath: Self.executable)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: place.path)
+        // Tests run beside each other: a sound driver may be slow to answer.
         process.environment = ProcessInfo.processInfo.environment.merging(
-            ["XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache"]
+            [
+                "XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache",
+                "BGRUN_PROBE_DEADLINE": "60",
+            ]
         ) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)

@@ -24,6 +24,16 @@ import Testing
         #expect(try place.contents("cpu") == place.contents("any"))
     }
 
+    @Test func withoutAWishTheFirstPicturesDecideAndTheBytesAreTheSame() throws {
+        let photo = try #require(try Photos.small.get().first)
+        for number in 0..<40 { try place.put(photo, at: "many/\(number).jpg") }
+        #expect(try place.bgrun("export", "many", "--out", "cpu", "--size", "100", "--cpu").status == 0)
+        let ended = try place.bgrun(
+            "export", "many", "--out", "any", "--size", "100", environment: ["BGRUN_TEST_CPU_AS_GPU": "1"])
+        #expect(ended.status == 0)
+        #expect(try place.contents("cpu") == place.contents("any"))
+    }
+
     @Test func aDeviceThatStandsForAGPUIsNamedAndGivesTheSameBytes() throws {
         #expect(try place.bgrun("export", "photos", "--out", "cpu", "--size", "100", "--cpu").status == 0)
         let ended = try place.bgrun(

@@ -69,7 +69,7 @@ final class ReportFile {
     private let handle: FileHandle
     private(set) var failed = false
 
-    /// - Parameter path: `-` is standard output.
+    /// Begins the report at a path; `-` is standard output.
     init(_ path: String) throws(OutputSpec.Mistake) {
         if path == "-" {
             handle = .standardOutput
