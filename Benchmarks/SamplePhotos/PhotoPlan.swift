@@ -14,7 +14,7 @@ struct PhotoPlan {
     let uprightWidth: Int
     let uprightHeight: Int
     let orientation: Int
-    let profile: ColorProfile?
+    let profile: CameraProfile?
     private let exif: PhotoExif
     private let hasThumbnail: Bool
 

@@ -11,7 +11,7 @@ package enum SamplePhotos {
         package let height: Int
         package let orientation: Int
         /// nil: no profile embedded.
-        package let profile: ColorProfile?
+        package let profile: CameraProfile?
         /// JPEG quality the file was written with.
         package let quality: Int
         package let bytes: Int
