@@ -86,5 +86,6 @@ let package = Package(
         tests(of: "ImageCodecs"),
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
+        tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

@@ -23,3 +23,7 @@ int bench_use_processors(int count) {
         return -errno;
     return found;
 }
+
+int bench_start_in(posix_spawn_file_actions_t *actions, const char *folder) {
+    return posix_spawn_file_actions_addchdir_np(actions, folder);
+}

@@ -99,7 +99,7 @@ struct CompareCommand: ParsableCommand {
     private func locations(scratch: String) throws -> ContestantLocations {
         let bench = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let profile = scratch + "/srgb.icc"
-        try Data(ColorProfile.srgb.data()).write(to: URL(fileURLWithPath: profile))
+        try Data(CameraProfile.srgb.data()).write(to: URL(fileURLWithPath: profile))
         return ContestantLocations(
             bgrun: bgrun ?? (bench as NSString).deletingLastPathComponent + "/bgrun", bench: bench,
             scripts: URL(fileURLWithPath: scripts).path, python: URL(fileURLWithPath: python).path,

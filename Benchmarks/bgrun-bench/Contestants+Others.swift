@@ -10,10 +10,10 @@ extension Contestants {
         let locations = locations
         return Contestant(key: "ImageMagick", title: "ImageMagick mogrify") { files, out in
             Contestant.split(files) { half in
+                let hint = Self.decodeHint(edge)
                 let arguments =
                     Self.magickFormat(work) + [
-                        // Lets the decoder shrink by a power of two, to no less than twice the size.
-                        "-define", "jpeg:size=\(2 * edge)x\(2 * edge)", "-path", out, "-auto-orient", "-resize",
+                        "-define", "jpeg:size=\(hint)", "-path", out, "-auto-orient", "-resize",
                         "\(edge)x\(edge)>", "-profile", locations.profile,
                     ]
                 return [Invocation(program: program, arguments: arguments + half, environment: Self.oneMagickThread)]
@@ -28,13 +28,24 @@ extension Contestants {
             Contestant.split(files) { half in
                 let arguments =
                     ["mogrify"] + Self.magickFormat(work) + [
-                        "-size", "\(2 * edge)x\(2 * edge)", "-output-directory", out, "-auto-orient", "-resize",
+                        "-size", Self.decodeHint(edge), "-output-directory", out, "-auto-orient", "-resize",
                         "\(edge)x\(edge)>", "-profile", locations.profile,
                     ]
-                return [Invocation(program: program, arguments: arguments + half, environment: Self.oneMagickThread)]
+                // It appends the whole path of the input to the output folder.
+                let names = half.map { ($0 as NSString).lastPathComponent }
+                let folder = half.first.map { ($0 as NSString).deletingLastPathComponent }
+                return [
+                    Invocation(
+                        program: program, arguments: arguments + names, environment: Self.oneMagickThread,
+                        folder: folder)
+                ]
             }
         }
     }
+
+    /// The size that lets the decoder shrink by a power of two, not below what is asked for: the short edge of a
+    /// 3:2 picture, because the program compares it with both edges.
+    private static func decodeHint(_ edge: Int) -> String { "\(edge * 2 / 3)x\(edge * 2 / 3)" }
 
     private static func magickFormat(_ work: BenchmarkCase) -> [String] {
         work.name == "webp"

@@ -29,26 +29,22 @@ final class MemorySampler: Sendable {
     }
 
     private static func bytes(below root: pid_t) -> Int {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        var children: [pid_t: [pid_t]] = [:]
-        for process in names.compactMap({ pid_t($0) }) {
-            if let parent = parent(of: process) { children[parent, default: []].append(process) }
-        }
-        var open = children[root] ?? []
+        var open = children(of: root)
         var sum = 0
         while let process = open.popLast() {
             sum += proportionalSetSize(of: process)
-            open += children[process] ?? []
+            open += children(of: process)
         }
         return sum
     }
 
-    private static func parent(of process: pid_t) -> pid_t? {
-        guard let stat = readSmallFile("/proc/\(process)/stat"), let nameEnd = stat.lastIndex(of: ")") else {
-            return nil
+    /// Each thread has its own list of the processes it started.
+    private static func children(of process: pid_t) -> [pid_t] {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+        return threads.flatMap { thread in
+            let list = readSmallFile("/proc/\(process)/task/\(thread)/children") ?? ""
+            return list.split(separator: " ").compactMap { pid_t($0) }
         }
-        let fields = stat[stat.index(after: nameEnd)...].split(separator: " ")
-        return fields.count > 1 ? pid_t(fields[1]) : nil
     }
 
     private static func proportionalSetSize(of process: pid_t) -> Int {

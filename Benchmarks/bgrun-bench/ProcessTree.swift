@@ -8,6 +8,8 @@ struct Invocation: Sendable {
     var arguments: [String]
     /// Added to this process's own variables.
     var environment: [String: String] = [:]
+    /// Folder to start in; nil for this process's own.
+    var folder: String?
 }
 
 /// What a set of programs took, every descendant counted.
@@ -83,6 +85,7 @@ struct ProcessTree {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        if let folder = invocation.folder { _ = bench_start_in(&actions, folder) }
         let variables = ProcessInfo.processInfo.environment
             .merging(invocation.environment) { _, added in added }
             .map { "\($0.key)=\($0.value)" }

@@ -25,8 +25,9 @@ def to_srgb(image, icc):
 def shrunk(path, size):
     image = Image.open(path)
     icc = image.info.get("icc_profile")
-    # Lets the decoder shrink by a power of two, to no less than twice the size.
-    image.draft("RGB", (size * 2, size * 2))
+    # Lets the decoder shrink by a power of two, to no less than the size.
+    scale = size / max(image.size)
+    image.draft("RGB", tuple(int(edge * scale) for edge in image.size))
     exif = image.getexif()
     exif[0x0112] = 1
     image = ImageOps.exif_transpose(image)

@@ -1,5 +1,5 @@
 /// The profiles cameras embed, written as small matrix profiles (ICC.1:2010, version 4.3).
-package enum ColorProfile: String, CaseIterable, Sendable {
+package enum CameraProfile: String, CaseIterable, Sendable {
     case srgb = "sRGB"
     case displayP3 = "Display P3"
     case adobeRGB = "Adobe RGB (1998)"
