@@ -104,6 +104,14 @@ import Testing
         #expect(try place.contents("out")["photo-0001.jpg"] == Data("retouched".utf8))
     }
 
+    @Test func theReportNeverReplacesAnInput() throws {
+        try place.putPhotos(1)
+        let before = try place.contents("photos")
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--report", "photos/photo-0001.jpg")
+        #expect(ended.status == 64)
+        #expect(try place.contents("photos") == before)
+    }
+
     @Test func failStartsNothingWhereAnOutputExists() throws {
         try place.putPhotos(2)
         try place.write("mine", to: "out/photo-0002.jpg")

@@ -83,6 +83,16 @@ import Testing
         #expect((try resumed.json()["counts"] as? [String: Int])?["good"] == 1)
     }
 
+    @Test func aFileThatAppearsWhileAJobIsStoppedIsNotTheJobs() throws {
+        try place.putPhotos()
+        let run = try hangingRun("--grace", "0.1s")
+        run.send(SIGINT)
+        #expect(run.end().status == 75)
+        try place.write("mine", to: "out/photo-0003.jpg")
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 65)
+        #expect(try place.contents("out")["photo-0003.jpg"] == Data("mine".utf8))
+    }
+
     @Test func aDecoderThatCrashesIsOneFailedItem() throws {
         try place.putPhotos(4)
         let ended = try place.bgrun(
