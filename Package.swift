@@ -71,12 +71,15 @@ let package = Package(
             name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
             swiftSettings: swiftSettings),
 
+        .target(
+            name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("jpeg")]),
         tests(of: "SchedulingCore"),
         tests(of: "TaskStore"),
         tests(of: "OpenCLKit"),
         tests(of: "ResourceProbe"),
         tests(of: "ChunkedCompute"),
-        tests(of: "ImageCodecs"),
+        tests(of: "ImageCodecs", ["JPEGVariants"]),
         tests(of: "ImageExport"),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
