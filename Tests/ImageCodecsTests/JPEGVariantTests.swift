@@ -107,18 +107,18 @@ struct JPEGVariantTests {
     @Test
     func `every setting of the encoder gives a readable file of its kind`() throws {
         let picture = Picture.sample(width: 65, height: 49)
-        let plain = try encode(picture, as: .jpeg)
-        let optimized = try encode(picture, as: .jpeg) { $0.optimize = true }
-        let progressive = try encode(picture, as: .jpeg) { $0.progressive = true }
-        let full = try encode(picture, as: .jpeg) { $0.fullChroma = true }
-        let gray = try encode(Picture.sample(width: 65, height: 49, isGray: true), as: .jpeg) { $0.isGray = true }
+        let plain = try encoded(picture, as: .jpeg)
+        let optimized = try encoded(picture, as: .jpeg) { $0.optimize = true }
+        let progressive = try encoded(picture, as: .jpeg) { $0.progressive = true }
+        let full = try encoded(picture, as: .jpeg) { $0.fullChroma = true }
+        let gray = try encoded(Picture.sample(width: 65, height: 49, isGray: true), as: .jpeg) { $0.isGray = true }
         #expect(optimized.count < plain.count)
         #expect(full.count > plain.count)
         #expect(hasMarker(0xC0, plain) && hasMarker(0xC2, progressive))
         #expect(try decode(optimized).picture == decode(plain).picture)
         #expect(try decode(progressive).picture == decode(plain).picture)
         #expect(try decode(gray).header.isGray)
-        let low = try encode(picture, as: .jpeg) { $0.quality = 20 }
+        let low = try encoded(picture, as: .jpeg) { $0.quality = 20 }
         #expect(low.count < plain.count)
     }
 
@@ -129,7 +129,7 @@ struct JPEGVariantTests {
     @Test
     func `a gray file carries no profile for colours, and one that needs it is written in colour`() throws {
         let picture = Picture.sample(width: 16, height: 16, isGray: true)
-        let p3 = try encode(picture, as: .jpeg) {
+        let p3 = try encoded(picture, as: .jpeg) {
             $0.isGray = true
             $0.metadata.icc = BuiltInProfile.displayP3.bytes
         }
@@ -139,7 +139,7 @@ struct JPEGVariantTests {
         var other = BuiltInProfile.sRGB.bytes
         let curve = try #require((0..<other.count - 4).first { other[$0..<$0 + 4].elementsEqual("para".utf8) })
         other.replaceSubrange(curve + 12..<curve + 16, with: [0, 1, 0x80, 0])
-        let file = try encode(picture, as: .jpeg) {
+        let file = try encoded(picture, as: .jpeg) {
             $0.isGray = true
             $0.metadata.icc = other
         }
