@@ -1,10 +1,11 @@
 import Foundation
+import Glibc
 import ResourceProbe
 import Testing
 
 /// The built `bgrun`, and the misbehaving drivers compiled from `Tests/Drivers`.
 enum Fixture {
-    /// Compiled once for all tests of this process, and left to the system's cleaning of its temporary folder.
+    /// Compiled once for all tests of this process.
     private static let built = Result { try buildDrivers() }
 
     static func drivers() throws -> String { try built.get() }
@@ -69,9 +70,15 @@ enum Fixture {
     }
 }
 
+/// Folders that go away with the process of the tests.
 enum TemporaryFolder {
+    private static let root: String = {
+        atexit { try? FileManager.default.removeItem(atPath: "/tmp/bgrun-probe-\(getpid())") }
+        return "/tmp/bgrun-probe-\(getpid())"
+    }()
+
     static func make() throws -> String {
-        let path = "/tmp/bgrun-probe-\(UUID().uuidString)"
+        let path = "\(root)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }
