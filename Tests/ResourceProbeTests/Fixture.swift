@@ -36,6 +36,8 @@ enum Fixture {
     static func options(vendors: String, more: [String: String] = [:]) throws -> ProbeOptions {
         var environment = ProcessInfo.processInfo.environment
         environment["OCL_ICD_VENDORS"] = vendors
+        // The language runtime's crash handler must not get between a driver's crash and its report.
+        environment["SWIFT_BACKTRACE"] = "enable=yes"
         environment.merge(more) { $1 }
         var options = ProbeOptions(environment: environment)
         options.helper = try bgrun()
