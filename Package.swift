@@ -76,15 +76,15 @@ let package = Package(
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
-        tests(of: "SchedulingCore"),
-        tests(of: "TaskStore"),
+        tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs"),
-        tests(of: "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
+        tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
     ]
 )

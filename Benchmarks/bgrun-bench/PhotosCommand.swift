@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SamplePhotos
 
 /// `bgrun-bench photos`: writes a set of camera-like pictures.
@@ -58,12 +59,7 @@ struct PixelSize: ExpressibleByArgument, CustomStringConvertible {
     var description: String { "\(width)x\(height)" }
 }
 
-/// Two digits after the point.
+/// A decimal number for people.
 func decimal(_ value: Double, digits: Int = 2) -> String {
-    guard value.isFinite else { return "-" }
-    let scale = (0..<digits).reduce(1.0) { product, _ in product * 10 }
-    let rounded = Int((abs(value) * scale).rounded())
-    let fraction = String(rounded % Int(scale))
-    return (value < 0 ? "-" : "") + "\(rounded / Int(scale))."
-        + String(repeating: "0", count: digits - fraction.count) + fraction
+    value.isFinite ? String(format: "%.*f", digits, value) : "-"
 }

@@ -10,6 +10,21 @@ public struct BGRun: AsyncParsableCommand {
     )
 
     public init() {}
+
+    /// Parses the command line and runs the command on the main thread, where blocking is no harm; Swift's cooperative
+    /// threads are left to asynchronous commands.
+    @MainActor public static func runFromCommandLine() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
 }
 
 /// What this build calls itself.

@@ -14,7 +14,7 @@ package enum CodecRegistry {
         case .jpeg: return try JPEGDecoder(bytes, limits: limits)
         case .png: return try PNGDecoder(bytes, limits: limits)
         case .webp: return try WebPDecoder(bytes, limits: limits)
-        case .tiff: throw CodecError(.unsupported, "This format is not supported yet")
+        case .tiff: return try TIFFDecoder(bytes, limits: limits)
         case nil: throw CodecError(.unknownFormat, FormatSignature.reason(bytes))
         }
     }
@@ -23,11 +23,27 @@ package enum CodecRegistry {
         guard request.width > 0, request.height > 0 else {
             throw CodecError(.encode, "A picture of \(request.width) × \(request.height) pixels cannot be written")
         }
+        let request = request.withFittingProfile
         switch request.format {
         case .jpeg: return try JPEGEncoder(request)
         case .png: return try PNGEncoder(request)
         case .webp: return try WebPEncoder(request)
-        case .tiff: throw CodecError(.encode, "\(request.format.rawValue) cannot be written")
+        case .tiff: throw CodecError(.encode, "TIFF is read but not written")
         }
+    }
+}
+
+extension EncodeRequest {
+    /// A gray file may not carry a profile for R, G and B. Where the profile's curve is sRGB's, it says nothing that
+    /// an untagged gray file does not; elsewhere the picture is written in colour.
+    fileprivate var withFittingProfile: EncodeRequest {
+        guard isGray, let icc = metadata.icc, ColorProfile.channels(of: icc) != "GRAY" else { return self }
+        var copy = self
+        if TransferCurves.isNeutralSRGB(icc) {
+            copy.metadata.icc = nil
+        } else {
+            copy.isGray = false
+        }
+        return copy
     }
 }

@@ -1,15 +1,21 @@
 extension DecodeLimits {
+    /// Flat pictures up to this size are let through however few bytes they take.
+    private static let harmlessPixels = 1 << 22
+
     /// Checks what a header claims, before memory is reserved for it.
-    func check(width: Int, height: Int, fileBytes: Int) throws(CodecError) {
+    ///
+    /// - Parameter bitsPerPixel: 1 for bilevel pictures, whose blank pages compress far better than others.
+    func check(width: Int, height: Int, bitsPerPixel: Int = 8, fileBytes: Int) throws(CodecError) {
         guard width > 0, height > 0 else { throw CodecError(.damaged, "The header says \(width) × \(height) pixels") }
         let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
         guard !overflow, pixels <= maxPixels else {
             throw CodecError(.limit, "\(width) × \(height) pixels are more than the limit of \(maxPixels)")
         }
-        guard pixels / max(fileBytes, 1) <= maxPixelsPerByte else {
+        let isSmall = pixels <= DecodeLimits.harmlessPixels
+        let perByte = pixels * bitsPerPixel / 8 / max(fileBytes, 1)
+        guard isSmall || perByte <= maxPixelsPerByte else {
             throw CodecError(
-                .limit,
-                "\(width) × \(height) pixels from \(fileBytes) bytes expand beyond the limit of \(maxPixelsPerByte) pixels a byte"
+                .limit, "\(pixels) pixels from \(fileBytes) bytes are more than the limit of \(maxPixelsPerByte) a byte"
             )
         }
     }

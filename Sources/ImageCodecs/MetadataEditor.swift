@@ -1,3 +1,58 @@
+import CImageCodecs
+import Glibc
+
 extension ImageMetadata {
-    package func edited(width: Int, height: Int) -> (metadata: ImageMetadata, notes: [String]) { (self, []) }
+    /// The metadata for an upright output of this size: EXIF orientation 1 and pixel sizes corrected, in XMP too,
+    /// thumbnails left out.
+    ///
+    /// - Parameters:
+    ///   - icc: The output's profile, which takes the place of the input's; nil for none.
+    ///   - format: What the output is written as; what its container cannot hold is left out.
+    /// - Returns: The edited metadata, and what the person should be told about parts that were left out.
+    package func edited(
+        forWidth width: Int, height: Int, icc: [UInt8]?, format: ImageFormat
+    ) -> (metadata: ImageMetadata, notes: [String]) {
+        var result = ImageMetadata(icc: icc)
+        var notes: [String] = []
+        if let exif {
+            result.exif = ImageMetadata.editedExif(exif, width: width, height: height)
+            if result.exif == nil { notes.append("the damaged EXIF block was left out") }
+        }
+        result.xmp = xmp.map { XMPEditor.edit($0, width: width, height: height) }
+        result.iptc = iptc.map(PhotoshopResources.withoutThumbnails)
+        if result.iptc?.isEmpty == true { result.iptc = nil }
+        result.comment = comment
+        result.leaveOutWhatDoesNotFit(format, notes: &notes)
+        return (result, notes)
+    }
+
+    private static func editedExif(_ exif: [UInt8], width: Int, height: Int) -> [UInt8]? {
+        var size = 0
+        let edited = exif.withUnsafeBufferPointer {
+            ic_exif_copy_edited($0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), &size)
+        }
+        guard let edited else { return nil }
+        defer { free(edited) }
+        return Array(UnsafeBufferPointer(start: edited, count: size))
+    }
+
+    private mutating func leaveOutWhatDoesNotFit(_ format: ImageFormat, notes: inout [String]) {
+        if format == .jpeg {
+            drop(\.exif, above: JPEGSegments.capacity - JPEGSegments.exifPrefix.count, "EXIF", &notes)
+            drop(\.xmp, above: JPEGSegments.capacity - JPEGSegments.xmpPrefix.count, "XMP", &notes)
+            drop(\.comment, above: JPEGSegments.capacity, "the comment", &notes)
+            return
+        }
+        if iptc != nil { notes.append("IPTC was left out, because the format has no place for it") }
+        iptc = nil
+        comment = nil
+    }
+
+    private mutating func drop(
+        _ part: WritableKeyPath<ImageMetadata, [UInt8]?>, above capacity: Int, _ name: String, _ notes: inout [String]
+    ) {
+        guard let count = self[keyPath: part]?.count, count > capacity else { return }
+        self[keyPath: part] = nil
+        notes.append("\(name) of \(count) bytes was left out, because JPEG has room for \(capacity)")
+    }
 }

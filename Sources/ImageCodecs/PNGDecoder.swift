@@ -10,7 +10,8 @@ final class PNGDecoder: ImageDecoder {
 
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
         let size = try PNGDecoder.claimedSize(bytes)
-        try limits.check(width: size.width, height: size.height, fileBytes: bytes.count)
+        try limits.check(
+            width: size.width, height: size.height, bitsPerPixel: bytes[24] == 1 ? 1 : 8, fileBytes: bytes.count)
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_png_info()
         handle = try opened { ic_png_decoder_open(file.baseAddress, file.count, &info, &$0) }

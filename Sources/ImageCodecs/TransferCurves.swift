@@ -23,4 +23,12 @@ package struct TransferCurves: Sendable {
         coded = (0..<3).map { Array(inverse[$0 * inverseEntries..<($0 + 1) * inverseEntries]) }
         self.matrix = matrix
     }
+
+    /// Whether equal R, G and B mean the same gray as in sRGB, as they do in Display P3.
+    static func isNeutralSRGB(_ icc: [UInt8]) -> Bool {
+        guard let curves = TransferCurves(of: icc, entries: 64, inverseEntries: 2),
+            let own = TransferCurves(of: nil, entries: 64, inverseEntries: 2)
+        else { return false }
+        return zip(curves.linear.joined(), own.linear.joined()).allSatisfy { abs($0 - $1) < 0.002 }
+    }
 }

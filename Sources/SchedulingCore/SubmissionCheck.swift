@@ -9,6 +9,10 @@ package struct SubmissionCheck: Sendable {
     package struct Admission: Hashable, Sendable {
         /// Requests that go first; 0 starts now.
         package var position: Int
+
+        package init(position: Int) {
+            self.position = position
+        }
     }
 
     /// Reverse-DNS name that every identifier starts with.
@@ -56,7 +60,7 @@ package struct SubmissionCheck: Sendable {
         guard running.contains(request.identifier) else { return [] }
         return [
             .init(
-                code: .notPermitted, detail: "alreadyRunning", sentence: "\(request.identifier) is running already",
+                code: .notPermitted, detail: "alreadyRunning", sentence: "\(request.identifier) is running already.",
                 fix: "Wait until it has ended, or stop it.")
         ]
     }
@@ -73,7 +77,7 @@ package struct SubmissionCheck: Sendable {
         return [
             .init(
                 code: .notPermitted, detail: "unsupportedResources",
-                sentence: "this machine does not have what the job requires",
+                sentence: "This machine does not have what the job requires.",
                 fix: "Prefer the resource instead of requiring it.")
         ]
     }
@@ -84,14 +88,14 @@ package struct SubmissionCheck: Sendable {
             [
                 .init(
                     code: .immediateRunIneligible, detail: "busy",
-                    sentence: "the job cannot start at once: \(running.count) running, \(waiting) waiting",
+                    sentence: "The job cannot start at once: \(running.count) running, \(waiting) waiting.",
                     fix: "Let it queue, or stop what is running.")
             ]
         case .queue where !hasRoom && waiting >= maxWaiting:
             [
                 .init(
                     code: .tooManyPendingTaskRequests, detail: "queueFull",
-                    sentence: "\(waiting) requests are waiting, which is the limit",
+                    sentence: "\(waiting) requests are waiting, which is the limit.",
                     fix: "Submit again when some of them have started.")
             ]
         case .fail, .queue:

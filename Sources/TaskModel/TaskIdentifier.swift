@@ -17,17 +17,17 @@ package struct TaskIdentifier: Hashable, Codable, Sendable, CustomStringConverti
     /// (rule 2).
     package func shapeProblem(program: String) -> String? {
         if rawValue.utf8.count > Self.maxBytes {
-            return "the identifier is longer than \(Self.maxBytes) bytes"
+            return "The identifier is longer than \(Self.maxBytes) bytes."
         }
         guard rawValue.hasPrefix(program + ".") else {
-            return "the identifier does not start with \"\(program).\""
+            return "The identifier does not start with \"\(program).\"."
         }
         let parts = rawValue.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if parts.contains(where: \.isEmpty) {
-            return "the identifier has an empty part between its dots"
+            return "The identifier has an empty part between its dots."
         }
         if !parts.joined().allSatisfy(Self.isAllowed) {
-            return "the identifier has characters other than letters, digits, \"-\", \"_\" and \".\""
+            return "The identifier has characters other than letters, digits, \"-\", \"_\" and \".\"."
         }
         return nil
     }

@@ -26,7 +26,7 @@ struct ExportSession {
 
     func run() throws -> ExitStatus {
         let signals = StopSignals.install()
-        let offer = ComputeOffer.look(for: command.wantedDevice)
+        let offer = ComputeOffer.look(for: command.lanePreference)
         let request = self.request
         let check = SubmissionCheck(
             program: Program.identifier, supported: offer.supported, absences: offer.absences)
@@ -72,17 +72,19 @@ struct ExportSession {
             return .cannotCreate
         }
         let ledger = ExportLedger(
-            report: report, display: ProgressDisplay(command.progress), deviceName: offer.device,
+            report: report, display: ProgressDisplay(command.progress),
             keepsAllProblems: command.json)
         for record in plan.settled { ledger.add(record) }
         let workers = min(workerCount, max(plan.items.count, 1))
+        let search = command.lanePreference == .measured ? DeviceSearch.start(items: plan.items.count) : nil
         let settings = ExportRun.Settings(
             limits: JobMachine.Limits(
                 workers: workers, claimBytes: command.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
                 hang: command.stallLimit.duration, grace: command.grace.duration),
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
-            expireAfter: command.expireAfter?.duration, signals: signals)
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals)
+        if offer.standsForGPU { StandardError.write(ComputeOffer.testNotice) }
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         let outcome = run.run()
@@ -137,7 +139,7 @@ struct ExportSession {
     private func refuse(_ rejection: Rejection) -> ExitStatus {
         StandardError.write("bgrun: the export was not started.\n")
         for failure in rejection.failures {
-            StandardError.write("  \(failure.detail): \(failure.sentence). \(failure.fix)\n")
+            StandardError.write("  \(failure.detail): \(failure.sentence) \(failure.fix)\n")
         }
         return .of(rejection)
     }

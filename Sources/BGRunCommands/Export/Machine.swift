@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
+import ResourceProbe
 
 /// What this machine gives to a job, as the kernel tells it.
 enum Machine {
     /// Cores this process may run on, by affinity and by the quota of its control group.
     static var allowedCores: Int {
-        // The set as hexadecimal words, e.g. `ff,ffffffff`.
-        let set = value("Cpus_allowed:", in: "/proc/self/status") ?? "1"
-        let allowed = set.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
+        let allowed = ResourceProbe.cpuLane().cores
         return max(1, min(allowed, quotaCores ?? allowed))
     }
 

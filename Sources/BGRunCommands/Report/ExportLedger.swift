@@ -1,5 +1,4 @@
 import Foundation
-import SchedulingCore
 import TaskModel
 
 /// Takes down how each input ended: counts, the report file, the list of failures, the live line.
@@ -22,15 +21,13 @@ final class ExportLedger {
     private(set) var problemCount = 0
     private let report: ReportFile?
     private var display: ProgressDisplay
-    private let deviceName: String?
     private let keepsAllProblems: Bool
 
     static let maxListed = 20
 
-    init(report: ReportFile?, display: ProgressDisplay, deviceName: String?, keepsAllProblems: Bool) {
+    init(report: ReportFile?, display: ProgressDisplay, keepsAllProblems: Bool) {
         self.report = report
         self.display = display
-        self.deviceName = deviceName
         self.keepsAllProblems = keepsAllProblems
     }
 
@@ -43,7 +40,7 @@ final class ExportLedger {
         case (.skipped, _): counts.current += 1
         }
         if record.status != .skipped {
-            megapixels += Double(record.inputPixels) / 1e6
+            if record.status != .failed { megapixels += Double(record.inputPixels) / 1e6 }
             outputCount += record.outputs.count
             outputBytes += record.outputs.reduce(0) { $0 + $1.bytes }
         }
@@ -54,13 +51,7 @@ final class ExportLedger {
         report?.add(record)
     }
 
-    func progress(_ snapshot: ProgressSnapshot, lane: LanePolicy.Lane?, force: Bool) {
-        let device =
-            switch (lane, deviceName) {
-            case (.cpu, _), (_, nil): "cpu"
-            case (.device, let name?): name
-            case (nil, let name?): name
-            }
+    func progress(_ snapshot: ProgressSnapshot, device: String, force: Bool) {
         display.show(snapshot, device: device, force: force)
     }
 

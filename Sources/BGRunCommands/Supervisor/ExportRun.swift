@@ -15,8 +15,10 @@ final class ExportRun {
         /// Bounds of every input; the memory of each is filled in when it is handed out.
         var decodeLimits: DecodeLimits
         var lanes: LanePolicy
-        /// Identity of the OpenCL device that items on the device lane run on.
-        var device: String?
+        /// A device that was looked for and found before the start.
+        var device: ComputeOffer.Device?
+        /// Finds a device while the first items run.
+        var search: DeviceSearch?
         /// Time after which the job stops.
         var expireAfter: Duration?
         /// What becomes readable when a signal came.
@@ -36,6 +38,7 @@ final class ExportRun {
     private var planned = 0
     private var readAhead = 0
     private var nextFlush: Duration = .zero
+    private var device: ComputeOffer.Device?
     private var outcome: TaskOutcome?
     private(set) var trouble = OutputTrouble()
     /// A failure of the journal or of the system itself.
@@ -61,6 +64,7 @@ final class ExportRun {
         self.ledger = ledger
         self.begin = begin
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
+        device = settings.device
         machine = JobMachine(itemCount: plan.items.count, limits: settings.limits, lanes: settings.lanes)
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
         for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
@@ -71,14 +75,15 @@ final class ExportRun {
         perform(machine.start(at: now))
         while true {
             if let outcome {
-                ledger.progress(meter.snapshot(at: now), lane: machine.lanes.choice, force: true)
+                showProgress(force: true)
+                for process in workers { _ = process?.channel.send(HostMessage.leave) }
                 return outcome
             }
             waitForEvents()
             for worker in workers.indices { listen(to: worker) }
             checkForStop()
             perform(machine.timePassed(now: now))
-            ledger.progress(meter.snapshot(at: now), lane: machine.lanes.choice, force: false)
+            showProgress(force: false)
             if now >= nextFlush {
                 nextFlush = now + Self.flushInterval
                 journal.flush()
@@ -136,9 +141,19 @@ final class ExportRun {
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
     }
 
+    private func showProgress(force: Bool) {
+        let isOnDevice = inFlight.values.contains { $0.terms.lane == .device }
+        let name = isOnDevice || machine.lanes.choice == .device ? device?.shownName : nil
+        ledger.progress(meter.snapshot(at: now), device: name ?? "cpu", force: force)
+    }
+
     private func checkForStop() {
+        StopSignals.drain(settings.signals)
+        if device == nil, let found = settings.search?.found {
+            device = found
+            machine.deviceFound()
+        }
         if let signal = StopSignals.received {
-            StopSignals.drain(settings.signals)
             perform(machine.stop(signal == SIGINT ? .userStop : .shutdown, at: now))
         }
         if let limit = settings.expireAfter, now >= limit {
@@ -179,11 +194,12 @@ final class ExportRun {
             workers[worker] = process
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
-            let lane = settings.device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0) : nil } ?? .cpu
+            let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
             // A worker that died in between is noticed when its socket is read.
             _ = process.channel.send(
                 HostMessage.run(
-                    ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits)))
+                    ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
+                    environment: terms.lane == .device ? device?.environment ?? [:] : [:]))
             adviseAhead(of: index)
         } catch {
             fail(error)
@@ -224,7 +240,7 @@ final class ExportRun {
         let item = plan.items[index]
         let onDevice = ended?.terms.lane == .device
         let record = ExportRecord(
-            item.input, result, current: item.current, device: onDevice ? settings.device ?? "cpu" : "cpu",
+            item.input, result, current: item.current, device: onDevice ? device?.shownName ?? "cpu" : "cpu",
             seconds: (now - (ended?.since ?? now)).inSeconds)
         meter.finished(
             worker: worker ?? 0, weight: weight(index), megapixels: Double(result.inputPixels) / 1e6,

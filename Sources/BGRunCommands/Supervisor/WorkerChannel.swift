@@ -4,7 +4,10 @@ import ImageExport
 
 /// What the supervisor tells a worker.
 enum HostMessage: Codable, Sendable {
-    case run(ExportItem)
+    /// - environment: What the device's driver wants set before its first call.
+    case run(ExportItem, environment: [String: String])
+    /// Nothing comes any more: keep what later processes can use, and end.
+    case leave
 }
 
 /// What a worker tells its supervisor.

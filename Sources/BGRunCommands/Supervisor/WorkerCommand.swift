@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import ImageExport
+import Synchronization
 
 /// The hidden command that a supervisor starts: takes items from its socket one by one and exports them.
 struct WorkerCommand: ParsableCommand {
@@ -12,10 +13,12 @@ struct WorkerCommand: ParsableCommand {
         let channel = WorkerChannel(descriptor: WorkerChannel.workerDescriptor)
         volunteerForOutOfMemory()
         leaveWithSupervisor()
-        let exporter = ImageExporter()
+        let lanes = Lanes()
+        let exporter = ImageExporter(lanes: lanes)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let clock = SuspendingClock()
-        while case .message(.run(let item)) = channel.receive(HostMessage.self, waiting: true) {
+        while case .message(.run(let item, let environment)) = channel.receive(HostMessage.self, waiting: true) {
+            for (name, value) in environment { setenv(name, value, 1) }
             faults.strike(item.input)
             var lastSent = clock.now
             let result = exporter.export(item) { progress in
@@ -24,8 +27,12 @@ struct WorkerCommand: ParsableCommand {
                 lastSent = now
                 return channel.send(WorkerMessage.progress(done: progress.done, total: progress.total))
             }
-            guard channel.send(WorkerMessage.result(result)) else { break }
+            if result.failure?.code == "device" { lanes.forget(item.lane) }
+            guard channel.send(WorkerMessage.result(result)) else { return }
         }
+        // The supervisor said so; it does not wait.
+        hasLeft.store(true, ordering: .releasing)
+        lanes.storePrograms()
     }
 
     /// When memory runs out, the kernel should end a worker, whose item can be done again, and no other process.
@@ -42,12 +49,15 @@ struct WorkerCommand: ParsableCommand {
         let thread = Thread {
             var ends = pollfd(fd: WorkerChannel.workerDescriptor, events: 0, revents: 0)
             while poll(&ends, 1, -1) < 0 && errno == EINTR {}
-            _exit(0)
+            if !hasLeft.load(ordering: .acquiring) { _exit(0) }
         }
         thread.stackSize = 64 << 10
         thread.start()
     }
 }
+
+/// The supervisor has no more items, so its end does not matter any more.
+private let hasLeft = Atomic<Bool>(false)
 
 /// Test hooks: misbehave on inputs whose path contains a text given in the environment.
 struct WorkerFaults {

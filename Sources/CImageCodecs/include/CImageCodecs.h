@@ -3,6 +3,8 @@
 #include "ic_checksum.h"
 #include "ic_color.h"
 #include "ic_error.h"
+#include "ic_exif.h"
 #include "ic_jpeg.h"
 #include "ic_png.h"
+#include "ic_tiff.h"
 #include "ic_webp.h"

@@ -1,0 +1,80 @@
+#include "include/ic_exif.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libexif/exif-data.h>
+
+static const uint8_t prefix[6] = {'E', 'x', 'i', 'f', 0, 0};
+
+/// Sets the first number of an entry that is there, in the form it has.
+static void set_number(ExifData *data, ExifIfd directory, ExifTag tag, uint32_t value) {
+    ExifEntry *entry = exif_content_get_entry(data->ifd[directory], tag);
+    if (!entry || !entry->data) return;
+    ExifByteOrder order = exif_data_get_byte_order(data);
+    if (entry->format == EXIF_FORMAT_LONG && entry->size >= 4) {
+        exif_set_long(entry->data, order, value);
+    } else if (entry->format == EXIF_FORMAT_SHORT && entry->size >= 2 && value <= UINT16_MAX) {
+        exif_set_short(entry->data, order, (ExifShort)value);
+    } else {
+        exif_content_remove_entry(data->ifd[directory], entry);
+    }
+}
+
+static void remove_all(ExifContent *content) {
+    while (content->count) exif_content_remove_entry(content, content->entries[content->count - 1]);
+}
+
+/// The second directory describes the thumbnail and nothing else.
+static void drop_thumbnail(ExifData *data) {
+    remove_all(data->ifd[EXIF_IFD_1]);
+    // Reserved with the library's default functions, which are the C library's.
+    free(data->data);
+    data->data = NULL;
+    data->size = 0;
+}
+
+static unsigned count_entries(const ExifData *data) {
+    unsigned count = 0;
+    for (int i = 0; i < EXIF_IFD_COUNT; i++) count += data->ifd[i] ? data->ifd[i]->count : 0;
+    return count;
+}
+
+static ExifData *load(const uint8_t *exif, size_t size) {
+    uint8_t *framed = malloc(size + sizeof prefix);
+    if (!framed) return NULL;
+    memcpy(framed, prefix, sizeof prefix);
+    memcpy(framed + sizeof prefix, exif, size);
+    ExifData *data = exif_data_new();
+    if (data) {
+        exif_data_unset_option(data, EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS);
+        exif_data_unset_option(data, EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
+        exif_data_load_data(data, framed, (unsigned)(size + sizeof prefix));
+    }
+    free(framed);
+    return data;
+}
+
+uint8_t *ic_exif_copy_edited(
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, size_t *edited_size) {
+    if (size > UINT32_MAX / 2) return NULL;
+    ExifData *data = load(exif, size);
+    if (!data) return NULL;
+    drop_thumbnail(data);
+    set_number(data, EXIF_IFD_0, EXIF_TAG_ORIENTATION, 1);
+    set_number(data, EXIF_IFD_0, EXIF_TAG_IMAGE_WIDTH, width);
+    set_number(data, EXIF_IFD_0, EXIF_TAG_IMAGE_LENGTH, height);
+    set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_X_DIMENSION, width);
+    set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_Y_DIMENSION, height);
+    uint8_t *saved = NULL, *edited = NULL;
+    unsigned saved_size = 0;
+    if (count_entries(data) > 0) exif_data_save_data(data, &saved, &saved_size);
+    if (saved && saved_size > sizeof prefix) {
+        *edited_size = saved_size - sizeof prefix;
+        edited = malloc(*edited_size);
+        if (edited) memcpy(edited, saved + sizeof prefix, *edited_size);
+    }
+    free(saved);
+    exif_data_unref(data);
+    return edited;
+}

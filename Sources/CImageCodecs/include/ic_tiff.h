@@ -1,0 +1,53 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ic_error.h"
+
+// TIFF by libtiff: the first page of a file in memory.
+
+typedef enum ic_tiff_layout {
+    IC_TIFF_RGBX8 = 0,
+    IC_TIFF_RGBA8,
+    IC_TIFF_RGBA16,
+    IC_TIFF_RGBAF32,
+    IC_TIFF_CMYK8,
+} ic_tiff_layout;
+
+typedef struct ic_tiff_info {
+    int32_t width;
+    int32_t height;
+    ic_tiff_layout layout;
+    int32_t bits;
+    int32_t is_gray;
+    int32_t has_alpha;
+    /// The tag's value, 1 ... 8 or anything a damaged file says.
+    int32_t orientation;
+    int32_t pages;
+    /// Channels beyond colour and alpha, which are left out.
+    int32_t extra_channels;
+    /// Pixels of the strips or tiles that are held at once, and bytes for them and for rows.
+    int64_t pixels_held;
+    int64_t bytes_held;
+    /// Inside the decoder; NULL without one.
+    const uint8_t *icc;
+    size_t icc_size;
+    const uint8_t *xmp;
+    size_t xmp_size;
+    const uint8_t *iptc;
+    size_t iptc_size;
+} ic_tiff_info;
+
+typedef struct ic_tiff_decoder ic_tiff_decoder;
+
+/// Reads the first directory. `bytes` is not copied.
+ic_tiff_decoder *ic_tiff_decoder_open(const uint8_t *bytes, size_t size, ic_tiff_info *info, ic_error *error);
+void ic_tiff_decoder_close(ic_tiff_decoder *decoder);
+
+ic_status ic_tiff_decoder_start(ic_tiff_decoder *decoder, ic_error *error);
+ic_status ic_tiff_decoder_read(
+    ic_tiff_decoder *decoder, uint8_t *rows, size_t stride_bytes, int32_t count, int32_t *rows_read, ic_error *error);
+
+/// What was wrong with the data read so far; NULL when `index` is past the last one.
+const char *ic_tiff_decoder_damage(const ic_tiff_decoder *decoder, int32_t index);

@@ -1,0 +1,23 @@
+/// The blocks of a Photoshop image resource list (Adobe Photoshop File Formats Specification, "Image Resource Blocks").
+enum PhotoshopResources {
+    /// Resources that hold a small picture of the original.
+    private static let thumbnails: Set<Int> = [0x0409, 0x040C]
+
+    /// The list without its thumbnails; from where it cannot be followed any more, nothing is kept.
+    static func withoutThumbnails(_ resources: [UInt8]) -> [UInt8] {
+        var kept: [UInt8] = []
+        var start = 0
+        while start + 12 <= resources.count, resources[start..<start + 4].elementsEqual("8BIM".utf8) {
+            let identifier = Int(resources[start + 4]) << 8 | Int(resources[start + 5])
+            // A name with its length before it, and then the data, each padded to an even length.
+            let sizeStart = start + 6 + (Int(resources[start + 6]) + 2) / 2 * 2
+            guard sizeStart + 4 <= resources.count else { break }
+            let size = resources[sizeStart..<sizeStart + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard size <= resources.count - sizeStart - 4 else { break }
+            let end = min(sizeStart + 4 + (size + 1) / 2 * 2, resources.count)
+            if !thumbnails.contains(identifier) { kept += resources[start..<end] }
+            start = end
+        }
+        return kept
+    }
+}

@@ -1,0 +1,72 @@
+import CImageCodecs
+
+/// Decodes the first page of a TIFF, a row of strips or tiles at a time.
+final class TIFFDecoder: ImageDecoder {
+    let header: ImageHeader
+    let scalesEighths = [8]
+    private let handle: OpaquePointer
+    private let bytesHeld: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
+        let file = bytes.bindMemory(to: UInt8.self)
+        var info = ic_tiff_info()
+        handle = try opened { ic_tiff_decoder_open(file.baseAddress, file.count, &info, &$0) }
+        bytesHeld = Int(info.bytes_held)
+        let layout: PixelLayout =
+            switch info.layout {
+            case IC_TIFF_RGBA8: .rgba8
+            case IC_TIFF_RGBA16: .rgba16
+            case IC_TIFF_RGBAF32: .rgbaF32
+            case IC_TIFF_CMYK8: .cmyk8
+            default: .rgbx8
+            }
+        func block(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {
+            count == 0 ? nil : Array(UnsafeBufferPointer(start: start, count: count))
+        }
+        let metadata = ImageMetadata(
+            xmp: block(info.xmp, info.xmp_size), iptc: block(info.iptc, info.iptc_size),
+            icc: block(info.icc, info.icc_size))
+        var notes: [String] = []
+        if info.pages > 1 { notes.append("the first page of \(info.pages)") }
+        if info.extra_channels > 0 { notes.append("\(info.extra_channels) extra channels were left out") }
+        header = ImageHeader(
+            format: .tiff, width: Int(info.width), height: Int(info.height), layout: layout,
+            bitsPerChannel: min(Int(info.bits), 32), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,
+            orientation: (1...8).contains(info.orientation) ? Int(info.orientation) : 1, metadata: metadata,
+            notes: notes)
+        // Everything is set up, so a throw from here on runs `deinit`.
+        try limits.check(
+            width: header.width, height: header.height, bitsPerPixel: info.bits == 1 ? 1 : 8, fileBytes: bytes.count)
+        guard Int(info.pixels_held) <= max(limits.maxPixels, header.width * header.height) else {
+            throw CodecError(.limit, "The TIFF's strips or tiles have \(info.pixels_held) pixels, more than the limit")
+        }
+        try limits.check(workingBytes: bytesHeld)
+    }
+
+    deinit {
+        ic_tiff_decoder_close(handle)
+    }
+
+    func workingBytes(scaleEighths: Int) -> Int { bytesHeld }
+
+    func start(scaleEighths: Int) throws(CodecError) -> (width: Int, height: Int) {
+        precondition(scaleEighths == 8, "TIFF is decoded at its own size")
+        try checked { ic_tiff_decoder_start(handle, &$0) }
+        return (header.width, header.height)
+    }
+
+    func readRows(into rows: UnsafeMutableRawPointer, strideBytes: Int, count: Int) throws(CodecError) -> Int {
+        let samples = rows.assumingMemoryBound(to: UInt8.self)
+        var read: Int32 = 0
+        try checked { ic_tiff_decoder_read(handle, samples, strideBytes, Int32(clamping: count), &read, &$0) }
+        return Int(read)
+    }
+
+    var damage: [String] {
+        var list: [String] = []
+        while let message = ic_tiff_decoder_damage(handle, Int32(list.count)) {
+            list.append(String(cString: message))
+        }
+        return list
+    }
+}

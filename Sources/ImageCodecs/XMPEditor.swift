@@ -1,0 +1,83 @@
+/// Corrects the few values of an XMP packet that a changed picture makes wrong, and leaves every other byte alone.
+///
+/// Values stand as attributes (`tiff:Orientation="6"`) or elements (`<tiff:Orientation>6</tiff:Orientation>`), under
+/// the prefixes that the XMP specification (part 2) names and its writers use.
+enum XMPEditor {
+    static func edit(_ packet: [UInt8], width: Int, height: Int) -> [UInt8] {
+        var packet = packet
+        setValue(of: "tiff:Orientation", to: "1", in: &packet)
+        setValue(of: "tiff:ImageWidth", to: "\(width)", in: &packet)
+        setValue(of: "tiff:ImageLength", to: "\(height)", in: &packet)
+        setValue(of: "exif:PixelXDimension", to: "\(width)", in: &packet)
+        setValue(of: "exif:PixelYDimension", to: "\(height)", in: &packet)
+        removeAttribute("xmpNote:HasExtendedXMP", in: &packet)
+        removeElement("xmp:Thumbnails", in: &packet)
+        return packet
+    }
+
+    private static func setValue(of name: String, to value: String, in packet: inout [UInt8]) {
+        var position = 0
+        while let range = valueRange(of: Array(name.utf8), in: packet, from: position) {
+            packet.replaceSubrange(range, with: Array(value.utf8))
+            position = range.lowerBound + value.utf8.count
+        }
+    }
+
+    /// What stands between the quotes after the name, or between its tags when that is a plain number.
+    private static func valueRange(of name: [UInt8], in packet: [UInt8], from start: Int) -> Range<Int>? {
+        var position = start
+        while let found = firstRange(of: name, in: packet, from: position) {
+            position = found.upperBound
+            var index = found.upperBound
+            while index < packet.count, isSpace(packet[index]) { index += 1 }
+            guard index < packet.count else { return nil }
+            if packet[index] == UInt8(ascii: "="), let quote = openingQuote(after: index, in: packet) {
+                guard let end = packet[(quote + 1)...].firstIndex(of: packet[quote]) else { return nil }
+                return quote + 1..<end
+            }
+            let isOpeningTag = found.lowerBound > 0 && packet[found.lowerBound - 1] == UInt8(ascii: "<")
+            if isOpeningTag, packet[index] == UInt8(ascii: ">") {
+                let digits = packet[(index + 1)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                if !digits.isEmpty, digits.endIndex < packet.count, packet[digits.endIndex] == UInt8(ascii: "<") {
+                    return digits.startIndex..<digits.endIndex
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func removeAttribute(_ name: String, in packet: inout [UInt8]) {
+        let name = Array(name.utf8)
+        guard let found = firstRange(of: name, in: packet, from: 0),
+            let value = valueRange(of: name, in: packet, from: found.lowerBound), value.upperBound < packet.count,
+            packet[value.upperBound] == packet[value.lowerBound - 1]
+        else { return }
+        packet.removeSubrange(found.lowerBound...value.upperBound)
+    }
+
+    private static func removeElement(_ name: String, in packet: inout [UInt8]) {
+        guard let start = firstRange(of: Array("<\(name)>".utf8), in: packet, from: 0),
+            let end = firstRange(of: Array("</\(name)>".utf8), in: packet, from: start.upperBound)
+        else { return }
+        packet.removeSubrange(start.lowerBound..<end.upperBound)
+    }
+
+    private static func openingQuote(after equals: Int, in packet: [UInt8]) -> Int? {
+        var index = equals + 1
+        while index < packet.count, isSpace(packet[index]) { index += 1 }
+        guard index < packet.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(packet[index]) else { return nil }
+        return index
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    private static func firstRange(of needle: [UInt8], in packet: [UInt8], from start: Int) -> Range<Int>? {
+        guard let first = needle.first else { return nil }
+        var position = start
+        while let candidate = packet[min(position, packet.count)...].firstIndex(of: first) {
+            if packet[candidate...].starts(with: needle) { return candidate..<candidate + needle.count }
+            position = candidate + 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,171 @@
+import ImageCodecs
+import Testing
+
+struct TIFFTests {
+    @Test(arguments: [1, 2, 4, 7, 8, 10, 12, 16], [true, false])
+    func `gray of every depth spans black to white`(bits: Int, whiteIsZero: Bool) throws {
+        let most = 1 << bits - 1
+        let file = TIFFWriter(width: 19, height: 9, bits: bits, samples: 1, photometric: whiteIsZero ? 0 : 1) {
+            x, y, _ in
+            UInt64(x == 18 ? most : (x + y) % (most + 1))
+        }.file()
+        let decoded = try decode(file)
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.header.isGray)
+        #expect(decoded.header.layout == (bits > 8 ? .rgba16 : .rgbx8))
+        let scale = bits > 8 ? 65_535 : 255
+        for (x, y) in [(0, 0), (1, 0), (5, 8), (18, 3)] {
+            let stored = x == 18 ? most : (x + y) % (most + 1)
+            let gray = whiteIsZero ? most - stored : stored
+            let expected = (gray * scale + most / 2) / most
+            #expect(decoded.samples(x, y) == [expected, expected, expected, scale])
+        }
+    }
+
+    struct Shape: Sendable, CustomTestStringConvertible {
+        var bits: Int
+        var isSeparate: Bool
+        var tile: Int?
+        var isBigEndian: Bool
+        var testDescription: String { "\(bits) bits, separate \(isSeparate), tile \(tile ?? 0), big \(isBigEndian)" }
+    }
+
+    static let shapes = [8, 16].flatMap { bits in
+        [false, true].flatMap { isSeparate in
+            [nil, 16].flatMap { tile in
+                [false, true].map { Shape(bits: bits, isSeparate: isSeparate, tile: tile, isBigEndian: $0) }
+            }
+        }
+    }
+
+    @Test(arguments: shapes)
+    func `RGB with straight alpha comes back exactly`(shape: Shape) throws {
+        let most = 1 << shape.bits - 1
+        func value(_ x: Int, _ y: Int, _ c: Int) -> Int { (x * 7 + y * 13 + c * 101 + x * y) * 257 & most }
+        var writer = TIFFWriter(width: 37, height: 23) { UInt64(value($0, $1, $2)) }
+        writer.bits = shape.bits
+        writer.samples = 4
+        writer.extraSamples = [2]
+        writer.isSeparate = shape.isSeparate
+        writer.tile = shape.tile
+        writer.isBigEndian = shape.isBigEndian
+        let decoded = try decode(writer.file(), band: 5)
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.header.layout == (shape.bits == 16 ? .rgba16 : .rgba8))
+        for y in 0..<23 {
+            for x in 0..<37 { #expect(decoded.samples(x, y) == (0..<4).map { value(x, y, $0) }) }
+        }
+    }
+
+    @Test
+    func `premultiplied alpha becomes straight`() throws {
+        var writer = TIFFWriter(width: 2, height: 1, samples: 4) { x, _, c in x == 0 ? [64, 32, 0, 128][c] : 0 }
+        writer.extraSamples = [1]
+        let decoded = try decode(writer.file())
+        #expect(decoded.samples(0, 0) == [128, 64, 0, 128])
+        #expect(decoded.samples(1, 0) == [0, 0, 0, 0])
+    }
+
+    @Test
+    func `an extra channel that is no alpha is left out and named`() throws {
+        var writer = TIFFWriter(width: 4, height: 4, samples: 4) { x, y, c in UInt64(x * 20 + y * 3 + c) }
+        writer.extraSamples = [0]
+        let decoded = try decode(writer.file())
+        #expect(decoded.header.layout == .rgbx8)
+        #expect(decoded.samples(3, 2) == [66, 67, 68, 255])
+        #expect(decoded.header.notes == ["1 extra channels were left out"])
+    }
+
+    @Test(arguments: [32, 64])
+    func `floats keep values beyond white and lose what is not a number`(bits: Int) throws {
+        let values: [Double] = [0.25, 1.5, .nan, -0.5]
+        var writer = TIFFWriter(width: 4, height: 1, bits: bits, samples: 1, photometric: 1) { x, _, _ in
+            bits == 32 ? UInt64(Float(values[x]).bitPattern) : values[x].bitPattern
+        }
+        writer.sampleFormat = 3
+        let decoded = try decode(writer.file())
+        #expect(decoded.header.layout == .rgbaF32)
+        let floats = decoded.picture.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        #expect(stride(from: 0, to: 16, by: 4).map { floats[$0] } == [0.25, 1.5, 0, -0.5])
+        #expect(floats[3] == 1)
+    }
+
+    @Test
+    func `half floats are read`() throws {
+        var writer = TIFFWriter(width: 3, height: 1, bits: 16, samples: 1, photometric: 1) { x, _, _ in
+            [0x3800, 0x3C00, 0xC000][x]
+        }
+        writer.sampleFormat = 3
+        let decoded = try decode(writer.file())
+        let floats = decoded.picture.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        #expect([floats[0], floats[4], floats[8]] == [0.5, 1, -2])
+    }
+
+    @Test
+    func `a palette gives its colours`() throws {
+        var writer = TIFFWriter(width: 4, height: 1, bits: 2, samples: 1, photometric: 3) { x, _, _ in UInt64(x) }
+        writer.palette = [0, 65_535, 0, 257 * 9, 0, 0, 65_535, 257 * 8, 0, 0, 0, 257 * 7]
+        let decoded = try decode(writer.file())
+        #expect(!decoded.header.isGray)
+        #expect(decoded.samples(1, 0) == [255, 0, 0, 255])
+        #expect(decoded.samples(3, 0) == [9, 8, 7, 255])
+    }
+
+    @Test(arguments: [8, 16])
+    func `CMYK comes as ink`(bits: Int) throws {
+        let file = TIFFWriter(width: 5, height: 3, bits: bits, samples: 4, photometric: 5) { x, y, c in
+            UInt64((x * 10 + y + c * 50) * (bits == 16 ? 257 : 1))
+        }.file()
+        let decoded = try decode(file)
+        #expect(decoded.header.layout == .cmyk8)
+        #expect(decoded.samples(4, 2) == [42, 92, 142, 192])
+    }
+
+    @Test
+    func `the first page of several is read, which is said`() throws {
+        var writer = TIFFWriter(width: 5, height: 3) { _, _, _ in 9 }
+        writer.pages = 3
+        writer.orientation = 8
+        writer.icc = BuiltInProfile.displayP3.bytes
+        let decoded = try decode(writer.file())
+        #expect(decoded.header.notes == ["the first page of 3"])
+        #expect(decoded.header.orientation == 8)
+        #expect(decoded.header.metadata.icc == BuiltInProfile.displayP3.bytes)
+    }
+
+    @Test
+    func `signed samples are refused`() {
+        var writer = TIFFWriter(width: 5, height: 3) { _, _, _ in 9 }
+        writer.sampleFormat = 2
+        #expect(throws: CodecError.self) { try decode(writer.file()) }
+    }
+
+    @Test
+    func `strips that lie beyond the end are damage`() throws {
+        // Pixel data first, directory last: the strip offsets are moved beyond the file instead of cutting it.
+        var file = TIFFWriter(width: 40, height: 40) { x, y, _ in UInt64(x + y) }.file()
+        let sound = try decode(file)
+        #expect(sound.damage.isEmpty)
+        let stripBytes = 40 * 7 * 3
+        let offset = [UInt8]((8 + stripBytes).littleEndianBytes)
+        let found = try #require((0..<file.count - 4).last { Array(file[$0..<$0 + 4]) == offset })
+        file.replaceSubrange(found..<found + 4, with: Int(0x00FF_FFFF).littleEndianBytes)
+        let decoded = try decode(file)
+        #expect(!decoded.damage.isEmpty)
+        #expect(decoded.picture.bytes.prefix(40 * 4 * 7) == sound.picture.bytes.prefix(40 * 4 * 7))
+        #expect(decoded.picture.bytes.suffix(40 * 4 * 7) == sound.picture.bytes.suffix(40 * 4 * 7))
+    }
+}
+
+extension Int {
+    fileprivate var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
+}
+
+extension Decoded {
+    /// A pixel's four samples as integers.
+    func samples(_ x: Int, _ y: Int) -> [Int] {
+        let pixel = picture.pixel(x, y)
+        return picture.layout == .rgba16
+            ? (0..<4).map { Int(pixel[$0 * 2]) | Int(pixel[$0 * 2 + 1]) << 8 } : pixel.map(Int.init)
+    }
+}
