@@ -48,7 +48,7 @@ package final class TaskStore: Sendable {
         }
     }
 
-    package static func path(in folder: String) -> String { folder + "/journal.sqlite" }
+    package static func path(in folder: String) -> String { folder + "/tasks.sqlite" }
 
     /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
     package func begin(

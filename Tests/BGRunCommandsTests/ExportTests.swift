@@ -203,10 +203,10 @@ import Testing
 
     @Test func aDamagedJournalIsNamedAndNothingIsStarted() throws {
         try place.putPhotos(1)
-        try place.write(String(repeating: "no database ", count: 400), to: ".state/bgrun/journal.sqlite")
+        try place.write(String(repeating: "no database ", count: 400), to: ".state/bgrun/tasks.sqlite")
         let ended = try place.bgrun("export", "photos", "--out", "out")
         #expect(ended.status == 78)
-        #expect(ended.errors.contains("journal.sqlite"))
+        #expect(ended.errors.contains("tasks.sqlite"))
         #expect(!place.exists("out"))
     }
 }

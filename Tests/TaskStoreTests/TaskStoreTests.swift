@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func aFileThatIsNoJournalIsNamedAndLeftAlone() throws {
-        let path = folder.path + "/journal.sqlite"
+        let path = folder.path + "/tasks.sqlite"
         let text = Data(String(repeating: "this is no database. ", count: 100).utf8)
         try text.write(to: URL(fileURLWithPath: path))
         let error = #expect(throws: StoreError.self) { try self.open() }
@@ -153,7 +153,7 @@ import Testing
 
     @Test func aJournalOfANewerVersionIsRefusedAndKept() throws {
         _ = try open()
-        let queue = try DatabaseQueue(path: folder.path + "/journal.sqlite")
+        let queue = try DatabaseQueue(path: folder.path + "/tasks.sqlite")
         try queue.write { db in
             try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('9 of the future')")
         }
@@ -171,7 +171,7 @@ import Testing
             let job = try store.begin(request, requestText: "{}", now: 1)
             try store.plan((0..<500).map { planned(String($0)) }, of: job)
         }
-        let path = folder.path + "/journal.sqlite"
+        let path = folder.path + "/tasks.sqlite"
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try handle.seekToEnd()
         try #require(size > 8192, "the journal was brought into its file when it was closed")
