@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 package import TaskModel
 
 /// The journal of jobs in SQLite: what was asked for, what is going to be written, and what was made.
@@ -33,6 +34,9 @@ package final class TaskStore: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
         }
+        // Two processes that make the file at the same moment would meet in the middle of it.
+        let opening = OpeningLock(folder: folder)
+        defer { withExtendedLifetime(opening) {} }
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let migrator = Schema.migrator
@@ -208,6 +212,21 @@ package final class TaskStore: Sendable {
 
     private static func message(_ error: any Error) -> String {
         (error as? DatabaseError)?.message ?? "\(error)"
+    }
+}
+
+/// Held by one process at a time while it opens the store.
+private struct OpeningLock: ~Copyable {
+    private let descriptor: Int32
+
+    init(folder: String) {
+        descriptor = open(folder + "/opening.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // Where there are no locks, opening works as well as it can without.
+        while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
+    }
+
+    deinit {
+        close(descriptor)
     }
 }
 
