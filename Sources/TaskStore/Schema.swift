@@ -15,6 +15,8 @@ enum Schema {
                         program TEXT NOT NULL,
                         begun REAL NOT NULL,
                         ended REAL,
+                        work_seconds REAL,
+                        work_bytes INTEGER,
                         outcome TEXT
                     ) STRICT;
 
