@@ -29,6 +29,24 @@ struct WebPTests {
     }
 
     @Test
+    func `chroma is averaged over the same pairs of rows in every band`() throws {
+        // Pairs of rows in red and blue: taken off by one, all chroma would become purple and red rows hardly redder.
+        var picture = Picture.sample(width: 48, height: 140)
+        for y in 0..<140 {
+            for x in 0..<48 {
+                let start = (y * 48 + x) * 4
+                picture.bytes.replaceSubrange(start..<start + 3, with: y / 2 % 2 == 0 ? [200, 40, 40] : [40, 40, 200])
+            }
+        }
+        let decoded = try decode(try encoded(picture, as: .webp, band: 50) { $0.quality = 100 })
+        for y in stride(from: 0, to: 136, by: 4) {
+            let red = Int(decoded.picture.pixel(24, y)[0]) + Int(decoded.picture.pixel(24, y + 1)[0])
+            let blue = Int(decoded.picture.pixel(24, y + 2)[0]) + Int(decoded.picture.pixel(24, y + 3)[0])
+            #expect(red - blue > 110, "row \(y): \(red - blue)")
+        }
+    }
+
+    @Test
     func `a side beyond the format's limit is refused before any row`() {
         var request = EncodeRequest(format: .webp, width: 16_384, height: 10, layout: .rgbx8)
         #expect(throws: CodecError(.encode, "WebP holds at most 16383 pixels a side; this is 16384 × 10")) {
