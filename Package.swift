@@ -43,14 +43,15 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "ImageExport", "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
+                "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel"]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -59,28 +60,35 @@ let package = Package(
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("xxhash"),
             ]),
-        room("ChunkedCompute", ["OpenCLKit", "Kernels"]),
+        room("ChunkedCompute"),
         room("OpenCLKit", ["COpenCL"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "Kernels", path: "Kernels", cSettings: cSettings),
+        .target(
+            name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],
+            cSettings: cSettings + [.disableWarning("c23-extensions")]),
 
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
-            name: "bgrun-bench", dependencies: ["SamplePhotos", argumentParser], path: "Benchmarks/bgrun-bench",
-            swiftSettings: swiftSettings),
+            name: "bgrun-bench",
+            dependencies: ["SamplePhotos", "ImageCodecs", "ImageExport", "CBenchProcess", argumentParser],
+            path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
+        .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
-        tests(of: "SchedulingCore"),
-        tests(of: "TaskStore"),
-        tests(of: "OpenCLKit"),
-        tests(of: "ResourceProbe"),
+        tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "TaskStore", ["TaskModel", grdb]),
+        .target(
+            name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
+        tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
+        tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
-        tests(of: "ImageExport"),
+        tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
+        tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

@@ -1,1 +1,74 @@
+// Kernels: the one copy of every kernel, as OpenCL C text for devices and compiled ahead of time for CPUs.
 #pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// Source of all image kernels, for clBuildProgram; `*length` in bytes without the final 0.
+const char *bg_image_kernels_source(size_t *length);
+
+// Output rows one work-item of the CPU form makes.
+enum { BG_RESIZE_STRIP = 8, BG_SHARPEN_STRIP = 16, BG_FLOAT_STRIP = 4 };
+
+// Work-items in a group of the GPU form.
+enum { BG_WORK_GROUP = 64 };
+
+// The parameter structs, field for field as in Image/*.cl, where each field is explained.
+typedef struct {
+    int32_t src_width, src_stride, src_first_row, dst_width, dst_stride, dst_first_row, dst_rows, v_taps, h_pairs,
+        scratch_stride;
+} bg_resize_params;
+
+typedef struct {
+    int32_t width, height, src_first_row, src_stride, dst_first_row, dst_rows, dst_stride, radius, amount, luma_stride,
+        scratch_stride;
+} bg_sharpen_params;
+
+typedef struct {
+    int32_t src_width, src_stride, src_first_row, dst_width, dst_stride, dst_first_row, dst_rows, v_taps, h_taps,
+        scratch_stride;
+} bg_resize_float_params;
+
+typedef struct {
+    int32_t width, src_stride, dst_stride, encode_stride, has_matte;
+    float matte[3];
+} bg_encode_float_params;
+
+typedef struct {
+    const int32_t *v_start;
+    const int16_t *v_weights;
+    const int32_t *h_start;
+    const int16_t *h_weights;
+} bg_resize_tables;
+
+typedef struct {
+    const int32_t *v_start;
+    const float *v_weights;
+    const int32_t *h_start;
+    const float *h_weights;
+} bg_resize_float_tables;
+
+// The kernels compiled for one instruction set. Each call runs a whole chunk on the calling thread; buffers as in Image/*.cl.
+typedef struct {
+    void (*resize_code)(const uint8_t *src, uint8_t *dst, const bg_resize_tables *tables, int16_t *scratch,
+                        const bg_resize_params *params);
+    void (*resize_light)(const int16_t *src, uint8_t *dst, const bg_resize_tables *tables, int16_t *scratch,
+                         const uint8_t *encode, const bg_resize_params *params);
+    void (*decode_light)(const uint8_t *src, int16_t *dst, const int16_t *decode, int width, int rows, int src_stride,
+                         int dst_stride);
+    void (*sharpen)(const uint8_t *src, uint8_t *dst, const int16_t *weights, int16_t *scratch,
+                    const bg_sharpen_params *params);
+    void (*decode_float)(const uint16_t *src, float *dst, const float *decode, int width, int rows, int src_stride,
+                         int dst_stride, int decode_stride);
+    void (*resize_float)(const float *src, float *dst, const bg_resize_float_tables *tables, float *scratch,
+                         const bg_resize_float_params *params);
+    void (*encode_float)(const float *src, uint16_t *dst, const float *table, int rows,
+                         const bg_encode_float_params *params);
+} bg_cpu_kernels;
+
+typedef enum { BG_ISA_BASELINE = 0, BG_ISA_AVX2 = 1, BG_ISA_AVX512 = 2 } bg_isa;
+
+// The best instruction set of this CPU that the kernels are compiled for.
+bg_isa bg_best_isa(void);
+
+// NULL when this CPU lacks the instruction set.
+const bg_cpu_kernels *bg_kernels_for(bg_isa isa);

@@ -4,8 +4,33 @@ public import ArgumentParser
 public struct BGRun: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "bgrun",
-        abstract: "Run heavy compute in the background and stop it cleanly."
+        abstract: "Run heavy compute in the background and stop it cleanly.",
+        version: Program.version,
+        subcommands: [ExportCommand.self, DevicesCommand.self, WorkerCommand.self, ProbeCommand.self]
     )
 
     public init() {}
+
+    /// Parses the command line and runs the command on the main thread, where blocking is no harm; Swift's cooperative
+    /// threads are left to asynchronous commands.
+    @MainActor public static func runFromCommandLine() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
+}
+
+/// What this build calls itself.
+enum Program {
+    /// Also part of what decides whether an output is still current: to be raised with every change of output bytes.
+    static let version = "0.1.0"
+    /// Every identifier of this program's requests starts with it.
+    static let identifier = "bgrun"
 }

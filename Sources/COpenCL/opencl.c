@@ -1,1 +1,45 @@
-#include <stddef.h>
+#include "COpenCL.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+bg_opencl_load_status bg_opencl_load(
+    const char *library, bg_opencl_functions *functions, char *reason, size_t reason_size) {
+    memset(functions, 0, sizeof *functions);
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *words = dlerror();
+        snprintf(reason, reason_size, "%s", words ? words : library);
+        return BG_OPENCL_NO_LIBRARY;
+    }
+#define BG_OPENCL_LOOK_UP(name)                                                                                        \
+    functions->name = (cl_api_##name)dlsym(handle, #name);                                                             \
+    if (!functions->name) {                                                                                            \
+        snprintf(reason, reason_size, "%s", #name);                                                                    \
+        memset(functions, 0, sizeof *functions);                                                                       \
+        dlclose(handle);                                                                                               \
+        return BG_OPENCL_NO_SYMBOL;                                                                                    \
+    }
+    BG_OPENCL_FUNCTIONS(BG_OPENCL_LOOK_UP)
+#undef BG_OPENCL_LOOK_UP
+    return BG_OPENCL_LOADED;
+}
+
+int bg_opencl_try_library(const char *library, char *reason, size_t reason_size) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle)
+        return 0;
+    const char *words = dlerror();
+    snprintf(reason, reason_size, "%s", words ? words : library);
+    return 1;
+}
+
+void bg_opencl_xxh3_128(const void *bytes, size_t count, uint8_t digest[16]) {
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, count));
+    memcpy(digest, canonical.digest, 16);
+}

@@ -1,3 +1,6 @@
+import ChunkedCompute
+import ImageCodecs
+
 /// Carries one item from its input file to its committed outputs. One per worker thread; keeps its buffers between
 /// items.
 package final class ImageExporter {
@@ -8,10 +11,138 @@ package final class ImageExporter {
         package var total: Int
     }
 
-    package init() {}
+    /// Buffers above this size are given back after the item that needed them.
+    private static let keptBytes = 48 << 20
 
-    /// - Parameter onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    private let lanes: Lanes
+    private let chunkRows: Int?
+    private let input = InputFile()
+    private let window = RowWindow()
+    private let staging = Scratch()
+    private var buffers: [OutputPipeline.Buffers] = []
+
+    /// - Parameters:
+    ///   - lanes: Where kernels run.
+    ///   - chunkRows: Output rows in a chunk; nil lets the lane choose. Never changes a byte of the outputs.
+    package init(lanes: Lanes = Lanes(), chunkRows: Int? = nil) {
+        self.lanes = lanes
+        self.chunkRows = chunkRows
+    }
+
+    /// - Parameters:
+    ///   - item: What to make.
+    ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    /// - Returns: The one outcome of the item; errors are in it.
     package func export(_ item: ExportItem, onProgress: (Progress) -> Bool) -> ExportResult {
-        ExportResult(status: .stopped)
+        var result = ExportResult(status: .good)
+        do {
+            try run(item, onProgress: onProgress, result: &result)
+        } catch is Stopped {
+            result.status = .stopped
+        } catch {
+            result.status = .failed
+            result.failure = Self.failure(error)
+            result.outputs = []
+        }
+        input.trim(above: Self.keptBytes)
+        window.trim(above: Self.keptBytes)
+        staging.trim(above: Self.keptBytes)
+        for buffers in buffers { buffers.trim(above: Self.keptBytes) }
+        return result
+    }
+
+    private struct Stopped: Error {}
+
+    private func run(
+        _ item: ExportItem, onProgress: (Progress) -> Bool, result: inout ExportResult
+    ) throws {
+        let lane = try lanes.lane(item.lane)
+        var clock = ContinuousClock.now
+        try input.read(item.input, maxBytes: item.limits.maxFileBytes)
+        result.inputBytes = input.bytes.count
+        result.inputChecksum = Checksum.xxh3(input.bytes)
+        result.times.read = clock.secondsSince
+
+        let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits)
+        result.format = decoder.header.format
+        result.inputPixels = decoder.header.width * decoder.header.height
+        result.notes = decoder.header.notes
+        let preparation = try ExportPreparation(item: item, decoder: decoder, lane: lane, chunkRows: chunkRows)
+        result.notes += preparation.notes
+
+        while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
+        result.workingBytes = input.bytes.count + preparation.workingBytes
+        var pipelines: [OutputPipeline] = []
+        for (index, output) in preparation.outputs.enumerated() {
+            let encoder = try CodecRegistry.encoder(for: output.encode)
+            result.workingBytes += encoder.workingBytes
+            pipelines.append(
+                OutputPipeline(plan: output.plan, lane: lane, encoder: encoder, buffers: buffers[index]))
+        }
+        guard result.workingBytes <= item.limits.maxWorkingBytes else {
+            throw ExportFailure(
+                "memoryShare",
+                "needs \(result.workingBytes >> 20) MiB, more than the \(item.limits.maxWorkingBytes >> 20) MiB allowed"
+            )
+        }
+
+        let source = try SourceReader(
+            decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
+            staging: staging)
+        try pump(source, into: pipelines, onProgress: onProgress)
+        if !decoder.damage.isEmpty {
+            result.status = .damaged
+            result.notes += decoder.damage
+        }
+        result.times.decode = source.decodeSeconds
+
+        var files: [(ExportResult.Output, PendingFile)] = []
+        for (pipeline, output) in zip(pipelines, preparation.outputs) {
+            var written = ExportResult.Output(
+                path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
+                checksum: "")
+            let file = try PendingFile(path: output.item.path)
+            try pipeline.finish { bytes in
+                written.bytes = bytes.count
+                written.checksum = Checksum.xxh3(bytes)
+                try file.write(bytes)
+            }
+            result.times.kernels += pipeline.kernelSeconds
+            result.times.encode += pipeline.encodeSeconds
+            files.append((written, file))
+        }
+        guard onProgress(Progress(done: source.height, total: source.height)) else { throw Stopped() }
+        clock = ContinuousClock.now
+        for (index, (written, file)) in files.enumerated() {
+            try file.commit(mayReplace: preparation.outputs[index].item.mayReplace)
+            result.outputs.append(written)
+        }
+        result.times.commit = clock.secondsSince
+    }
+
+    /// Moves rows from the decoder to the pipelines until the last output row is encoded.
+    private func pump(
+        _ source: SourceReader, into pipelines: [OutputPipeline], onProgress: (Progress) -> Bool
+    ) throws {
+        let batch = 16
+        let capacity = (pipelines.map(\.sourceWindowRows).max() ?? 0) + batch
+        window.reset(
+            strideBytes: source.width * source.workingLayout.bytesPerPixel, capacityRows: min(capacity, source.height))
+        while !source.isAtEnd {
+            try source.read(batch)
+            let band = window.band
+            for pipeline in pipelines { try pipeline.advance(source: band, ended: source.isAtEnd) }
+            window.discard(before: pipelines.map(\.firstSourceRow).min() ?? 0)
+            guard onProgress(Progress(done: source.rowsDone, total: source.height)) else { throw Stopped() }
+        }
+    }
+
+    private static func failure(_ error: any Error) -> ExportResult.Failure {
+        switch error {
+        case let error as ExportFailure: ExportResult.Failure(code: error.code, reason: error.reason)
+        case let error as CodecError: ExportResult.Failure(code: error.code.rawValue, reason: error.reason)
+        case let error as LaneError: ExportResult.Failure(code: "device", reason: error.description)
+        default: ExportResult.Failure(code: "internal", reason: "\(error)")
+        }
     }
 }

@@ -4,6 +4,6 @@ import BGRunCommands
 @main
 struct Main {
     static func main() async {
-        await BGRun.main()
+        await BGRun.runFromCommandLine()
     }
 }

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs the programs that bgrun is compared with: Debian's packages, and two Python environments in .build-peers.
+# Run it from the root of the package. What cannot be installed is listed as not measured in the tables.
+set -eu
+
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+as_root apt-get update -q
+as_root apt-get install -q -y --no-install-recommends \
+    libvips-tools imagemagick graphicsmagick darktable python3-venv python3-dev gcc libjpeg62-turbo-dev zlib1g-dev
+
+peers=.build-peers
+mkdir -p "$peers"
+[ -x "$peers/venv/bin/python3" ] || python3 -m venv "$peers/venv"
+"$peers/venv/bin/pip" install -q \
+    pyvips==3.2.0 pyvips-binary==8.18.7 pillow==13.0.0 opencv-python-headless==5.0.0.93 numpy==2.4.6
+
+# Pillow-SIMD is built from source and takes Pillow's place, so it lives in an environment of its own.
+[ -x "$peers/simd/bin/python3" ] || python3 -m venv "$peers/simd"
+"$peers/simd/bin/pip" install -q 'setuptools<70' wheel
+CC="cc -mavx2" "$peers/simd/bin/pip" install -q --no-build-isolation pillow-simd==9.5.0.post2 ||
+    echo "Pillow-SIMD does not build here; plain Pillow takes its place." >&2

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Foundation
+import ImageCodecs
+
+/// A span of time on the command line: `90s`, `15m`, `2h`, or seconds without a unit.
+struct TimeSpan: ExpressibleByArgument, Hashable, Sendable {
+    var duration: Duration
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
+        let unit = argument.last.flatMap { units[$0] }
+        let number = unit == nil ? argument[...] : argument.dropLast()
+        guard let value = Double(number), value > 0, value < 1e9 else { return nil }
+        duration = .milliseconds(Int64((value * (unit ?? 1) * 1000).rounded()))
+    }
+}
+
+/// A number of bytes on the command line: `800M`, `2G`, or bytes without a unit; units are powers of 1024.
+struct ByteCount: ExpressibleByArgument, Hashable, Sendable {
+    var bytes: Int
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["k": 10, "K": 10, "m": 20, "M": 20, "g": 30, "G": 30]
+        let text = argument.hasSuffix("B") ? argument.dropLast() : argument[...]
+        let unit = text.last.flatMap { units[$0] }
+        guard let value = Double(unit == nil ? text : text.dropLast()), value > 0 else { return nil }
+        let bytes = value * exp2(unit ?? 0)
+        guard bytes < 1e15 else { return nil }
+        self.bytes = Int(bytes)
+    }
+}
+
+extension ExistingPolicy: ExpressibleByArgument {}
+
+/// The flags that describe outputs. Each has its name and its value from the same place as the keys of `--output`, so
+/// that there is one reader for both.
+struct OutputFlags: ParsableArguments {
+    @Option(
+        help: .init(
+            "Long edge in pixels, or long:N, fit:WxH, fill:WxH, original.", valueName: "size"))
+    var size: String?
+
+    @Flag(help: "Enlarge pictures that are smaller than the size.")
+    var enlarge = false
+
+    @Option(help: .init("jpeg, png or webp; by default that of the input's name, else jpeg.", valueName: "format"))
+    var format: String?
+
+    @Option(help: .init("1 to 100; by default 85 for jpeg and 80 for webp.", valueName: "n"))
+    var quality: String?
+
+    @Option(help: .init("8 or 16 a channel; 16 for png only.", valueName: "n"))
+    var bits: String?
+
+    @Option(help: .init("srgb (default), display-p3, or keep.", valueName: "space"))
+    var color: String?
+
+    @Flag(help: "Average light instead of gamma-coded values when resizing.")
+    var linear = false
+
+    @Flag(help: "Decode at full scale before resizing; slower, exact.")
+    var exact = false
+
+    @Option(help: .init("Sharpen at output size, e.g. 0.6 or 0.6:1.2.", valueName: "amount[:sigma]"))
+    var sharpen: String?
+
+    @Option(help: .init("Colour under clear parts where the output has no alpha.", valueName: "RRGGBB"))
+    var matte: String?
+
+    @Option(help: .init("keep (default) or strip.", valueName: "policy"))
+    var metadata: String?
+
+    @Flag(help: "Lossless webp.")
+    var lossless = false
+
+    @Flag(help: "Smaller files, slower.")
+    var optimize = false
+
+    @Flag(help: "Progressive jpeg.")
+    var progressive = false
+
+    @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg.")
+    var fullChroma = false
+
+    @Option(
+        help: .init(
+            "Path below the output folder, made of {dir} {stem} {size} {format} {index} {ext}.", valueName: "template"))
+    var name: String?
+
+    @Option(
+        help: .init(
+            "One of several outputs of each picture: size=2048,format=webp,quality=80,name=... The flags are the defaults.",
+            valueName: "settings"))
+    var output: [String] = []
+
+    /// The outputs of each input.
+    func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
+        var base = OutputSpec()
+        let values = [
+            ("size", size), ("format", format), ("quality", quality), ("bits", bits), ("color", color),
+            ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("name", name),
+        ]
+        for case (let key, let value?) in values { try base.set(key, to: value) }
+        let flags = [
+            ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("lossless", lossless),
+            ("optimize", optimize), ("progressive", progressive), ("444", fullChroma),
+        ]
+        for case (let key, true) in flags { try base.set(key, to: nil) }
+        var specs: [OutputSpec] = []
+        for text in output { specs.append(try base.applying(text)) }
+        if specs.isEmpty { specs = [base] }
+        for spec in specs {
+            if let contradiction = spec.contradiction { throw OutputSpec.Mistake(description: contradiction) }
+        }
+        return specs
+    }
+}
+
+/// Bounds that guard against hostile or broken inputs.
+struct LimitFlags: ParsableArguments {
+    @Option(help: .init("Largest picture in pixels.", valueName: "n"))
+    var maxPixels = DecodeLimits().maxPixels
+
+    @Option(help: .init("Largest input file.", valueName: "size"))
+    var maxFileSize: ByteCount?
+
+    @Option(help: .init("Most pixels one byte of input may stand for.", valueName: "n"))
+    var maxExpansion = DecodeLimits().maxPixelsPerByte
+
+    @Option(help: .init("Most scans of a progressive jpeg.", valueName: "n"))
+    var maxScans = DecodeLimits().maxScans
+
+    func validate() throws {
+        guard maxPixels > 0, maxExpansion > 0, maxScans > 0 else { throw ValidationError("limits are positive") }
+    }
+
+    var limits: DecodeLimits {
+        var limits = DecodeLimits()
+        limits.maxPixels = maxPixels
+        limits.maxFileBytes = maxFileSize?.bytes ?? limits.maxFileBytes
+        limits.maxPixelsPerByte = maxExpansion
+        limits.maxScans = maxScans
+        return limits
+    }
+}

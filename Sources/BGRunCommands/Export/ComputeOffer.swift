@@ -1,0 +1,86 @@
+import Dispatch
+import Glibc
+import OpenCLKit
+import ResourceProbe
+import SchedulingCore
+import Synchronization
+import TaskModel
+
+/// What this machine offers to an export beyond its CPU lane.
+struct ComputeOffer: Sendable {
+    /// An OpenCL device that may run kernels.
+    struct Device: Hashable, Sendable {
+        var identity: String
+        /// What its process sets before the first OpenCL call.
+        var environment: [String: String]
+        /// It is no GPU; a test's option lets it stand for one.
+        var standsForGPU: Bool
+
+        var shownName: String { standsForGPU ? "\(identity) (standing for a GPU)" : identity }
+    }
+
+    var device: Device?
+    /// Why there is no GPU, when it was looked for.
+    var absences: [ResourceAbsence] = []
+
+    var supported: ComputeResources { device == nil ? [] : .gpu }
+    var standsForGPU: Bool { device?.standsForGPU ?? false }
+
+    static let testNotice = "bgrun: BGRUN_TEST_CPU_AS_GPU is set: an OpenCL CPU device stands for a GPU.\n"
+
+    /// Looks for a GPU where the person asked for one; returns when every driver has answered or missed its deadline.
+    static func look(for wanted: LanePolicy.Preference) -> ComputeOffer {
+        switch wanted {
+        case .cpu, .measured: ComputeOffer()
+        case .requireDevice, .preferDevice: ComputeOffer(ResourceProbe.blockingReport(.standard()))
+        }
+    }
+}
+
+extension ComputeOffer {
+    fileprivate init(_ report: ProbeReport) {
+        device = report.gpus.first.map {
+            Device(
+                identity: $0.info.identity, environment: $0.environment, standsForGPU: $0.info.type != .gpu)
+        }
+        absences = report.whyNoGPU.map {
+            ResourceAbsence(resource: .gpu, code: $0.code.rawValue, sentence: $0.sentence, fix: $0.fix)
+        }
+    }
+}
+
+/// Looks for a device beside the first items of a job, so that nobody waits for a driver that was not asked for.
+final class DeviceSearch: Sendable {
+    /// A job this small is over before a device could be measured.
+    private static let fewestItems = 24
+
+    private let device = Mutex<ComputeOffer.Device?>(nil)
+
+    var found: ComputeOffer.Device? { device.withLock { $0 } }
+
+    /// - Returns: nil where there is nothing worth looking for.
+    static func start(items: Int) -> DeviceSearch? {
+        guard items >= fewestItems, hasGraphicsHardware else { return nil }
+        let search = DeviceSearch()
+        DispatchQueue.global(qos: .userInitiated).async {
+            let offer = ComputeOffer(ResourceProbe.blockingReport(.standard()))
+            search.device.withLock { $0 = offer.device }
+            StopSignals.wakeUp()
+        }
+        return search
+    }
+
+    /// Without a node of a graphics driver no GPU answers, and trying the drivers would only take time from the work.
+    private static var hasGraphicsHardware: Bool {
+        ["/dev/dri", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"].contains { (node: String) in access(node, F_OK) == 0 }
+            || getenv("BGRUN_TEST_CPU_AS_GPU") != nil || getenv("OPENCL_LAYERS") != nil
+    }
+}
+
+extension ExportCommand {
+    var lanePreference: LanePolicy.Preference {
+        if gpu { return .requireDevice }
+        if preferGpu { return .preferDevice }
+        return cpu ? .cpu : .measured
+    }
+}

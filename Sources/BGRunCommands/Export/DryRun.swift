@@ -1,0 +1,73 @@
+import Foundation
+import ImageExport
+
+/// The plan of an export, shown instead of carried out.
+struct DryRun {
+    var plan: ExportPlan
+    var command: ExportCommand
+    var workers: Int
+
+    private struct Shown: Encodable {
+        struct Item: Encodable {
+            var input: String
+            var outputs: [String]
+        }
+
+        var inputs: Int
+        var inputBytes: Int64
+        var estimatedSeconds: [Double]
+        var items: [Item]
+        var settled: [ExportRecord]
+    }
+
+    /// Bytes of input that one worker does in a second: from large pictures resized to full-size re-encoding.
+    private static let bytesPerSecond = 8e6...60e6
+
+    func show() -> ExitStatus {
+        if command.json {
+            let items = plan.items.map { Shown.Item(input: $0.input.path, outputs: $0.outputs.map(\.path)) }
+            print(
+                JSONText.encode(
+                    Shown(
+                        inputs: plan.inputCount, inputBytes: plan.inputBytes,
+                        estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items,
+                        settled: plan.settled)))
+        } else {
+            showText()
+        }
+        return plan.settled.contains(where: \.isFailure) ? .doneWithFailures : .done
+    }
+
+    private var estimate: ClosedRange<Double> {
+        let bytes = Double(plan.inputBytes) / Double(max(1, min(workers, plan.items.count)))
+        return bytes / Self.bytesPerSecond.upperBound...bytes / Self.bytesPerSecond.lowerBound
+    }
+
+    private func showText() {
+        for item in plan.items {
+            for output in item.outputs {
+                print("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
+            }
+        }
+        for record in plan.settled {
+            print("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
+        }
+        let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10
+        print(
+            """
+            \(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, roughly \
+            \(ProgressDisplay.text(estimate)) with \(workers) workers. Nothing was changed.
+            """)
+    }
+}
+
+extension ExportPlan {
+    /// Folders that outputs go to.
+    var outputFolders: Set<String> {
+        Set(items.flatMap { $0.outputs.map { OutputFolderGuard.parent($0.path) } })
+    }
+}
+
+extension ExportLedger {
+    var total: Int { counts.good + counts.damaged + counts.failed + counts.current + counts.notPictures }
+}

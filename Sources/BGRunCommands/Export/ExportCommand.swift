@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// `bgrun export`: pictures in, pictures out.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Export pictures: resize, convert, sharpen, encode.",
+        discussion: """
+            Inputs are files and folders (with everything below them, hidden names left out); their folder tree is \
+            kept in the output folder. Progress goes to standard error. A job that was stopped or killed goes on with \
+            the same command: what was finished is not done again.
+
+            EXAMPLES
+              bgrun export photos --out web --size 2048 --format jpeg --quality 85
+              bgrun export photos --out web --output size=2048 --output size=256,format=webp,name={stem}-small.{ext}
+              bgrun export a.tif b.png --out prints --size fit:3000x2000 --sharpen 0.6:1.2 --bits 16 --format png
+              bgrun export photos --out web --size 1024 --dry-run
+              bgrun export photos --out web --expire-after 15m --report report.jsonl
+
+            \(ExitStatus.help)
+            """)
+
+    @Argument(help: "Pictures and folders of pictures.", completion: .file())
+    var inputs: [String]
+
+    @Option(
+        help: .init("Folder for the outputs; made when it is not there.", valueName: "folder"), completion: .directory)
+    var out: String
+
+    @OptionGroup(title: "OUTPUTS") var outputs: OutputFlags
+
+    @Option(
+        help: .init(
+            """
+            Where an output exists: skip what was made from the same input with the same settings, overwrite, or fail \
+            before anything starts.
+            """, valueName: "policy"))
+    var existing = ExistingPolicy.skip
+
+    @Flag(help: "Show the plan, the estimate and every problem; change nothing.")
+    var dryRun = false
+
+    @Option(help: .init("Write a line of JSON for each input; - is standard output.", valueName: "file"))
+    var report: String?
+
+    @Flag(help: "Print a summary as JSON on standard output.")
+    var json = false
+
+    @Option(help: .init("auto, plain, json or none.", valueName: "mode"))
+    var progress = ProgressDisplay.Mode.auto
+
+    @Flag(help: "Require an OpenCL GPU; refuse the job where there is none.")
+    var gpu = false
+
+    @Flag(help: "Use an OpenCL GPU where there is one, else the CPU; the result is the same.")
+    var preferGpu = false
+
+    @Flag(help: "Use the CPU alone. By default the faster one is found on the first pictures.")
+    var cpu = false
+
+    @Option(help: .init("Worker processes; by default one for each core.", valueName: "n"))
+    var workers: Int?
+
+    @Option(help: .init("Memory that all pictures in work may take together, e.g. 800M.", valueName: "size"))
+    var memory: ByteCount?
+
+    @Option(help: .init("Stop cleanly after this time, e.g. 90s, 15m.", valueName: "time"))
+    var expireAfter: TimeSpan?
+
+    @Option(help: .init("Time for pictures in work after a stop.", valueName: "time"))
+    var grace = TimeSpan(duration: .seconds(5))
+
+    @Option(help: .init("Give up a picture that makes no progress for so long.", valueName: "time"))
+    var stallLimit = TimeSpan(duration: .seconds(60))
+
+    @Option(help: .init("What the job is called in lists.", valueName: "text"))
+    var title: String?
+
+    @OptionGroup(title: "LIMITS") var limits: LimitFlags
+
+    func validate() throws {
+        guard [gpu, preferGpu, cpu].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--gpu, --prefer-gpu and --cpu exclude each other")
+        }
+        guard !inputs.isEmpty else { throw ValidationError("name at least one picture or folder") }
+        guard workers.map({ (1...1024).contains($0) }) ?? true else {
+            throw ValidationError("--workers takes a number from 1 to 1024")
+        }
+        guard !out.isEmpty, !inputs.contains("") else { throw ValidationError("an empty path is no file or folder") }
+        do {
+            for spec in try outputs.specs() { _ = try spec.name.map { text in try NameTemplate(text) } }
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func run() throws {
+        let status = try ExportSession(self).run()
+        guard status == .done else { throw status.code }
+    }
+}
+
+extension TimeSpan: CustomStringConvertible {
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
+    var description: String { "\(duration.components.seconds)s" }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import ImageExport
+import SchedulingCore
+import TaskModel
+import TaskStore
+
+/// One run of `bgrun export`, from the parsed command line to the exit status.
+struct ExportSession {
+    private let command: ExportCommand
+    private let folder: String
+    private let specs: [OutputSpec]
+    private let templates: [NameTemplate]
+    private let clock = SuspendingClock()
+    private let begin: SuspendingClock.Instant
+    private let stateFolder = StateFolder.path(ProcessInfo.processInfo.environment)
+
+    init(_ command: ExportCommand) throws {
+        self.command = command
+        begin = clock.now
+        folder = AbsolutePath.of(command.out)
+        specs = try command.outputs.specs()
+        let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
+        templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
+    }
+
+    func run() throws -> ExitStatus {
+        let signals = StopSignals.install()
+        let offer = ComputeOffer.look(for: command.lanePreference)
+        let request = self.request
+        let check = SubmissionCheck(
+            program: Program.identifier, supported: offer.supported, absences: offer.absences)
+        if case .failure(let rejection) = check.check(request) { return refuse(rejection) }
+        // Workers start while the inputs are listed.
+        let early = command.dryRun ? [] : (try? [WorkerProcess()]) ?? []
+
+        let scan = InputScan(command.inputs.map(AbsolutePath.of), excluding: folder) { StopSignals.received != nil }
+        guard scan.missing.isEmpty else { return missing(scan.missing) }
+        if StopSignals.received != nil { return stoppedBeforeStart() }
+        do throws(StoreError) {
+            if command.dryRun { return try dryRun(scan) }
+            let store = try TaskStore(folder: stateFolder, program: Program.version)
+            guard let lock = JobLock(request.identifier.rawValue, in: stateFolder) else {
+                return refuse(alreadyRunning: request, check)
+            }
+            defer { withExtendedLifetime(lock) {} }
+            let last = try store.lookUp(request.identifier)
+            let plan = try planner.plan(scan, journal: store.known, job: last?.continues == true ? last : nil)
+            guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
+            if let folder = plan.items.first.flatMap({ OutputTrouble.unwritableFolder(above: $0.outputs[0].path) }) {
+                StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
+                return .cannotCreate
+            }
+            let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
+            if job.continues { Leftovers.remove(from: plan.outputFolders) }
+            return try export(plan, store, job, offer, signals, early)
+        } catch {
+            StandardError.write("bgrun: \(error)\n")
+            return .of(error)
+        }
+    }
+
+    private func dryRun(_ scan: InputScan) throws(StoreError) -> ExitStatus {
+        var known: ([String]) throws(StoreError) -> [String: KnownOutput] = { _ in [:] }
+        var last: JobRecord?
+        // Without a journal there is nothing to know, and none is made.
+        if ExistingFile(TaskStore.path(in: stateFolder)) != nil {
+            let store = try TaskStore(folder: stateFolder, program: Program.version)
+            known = store.known
+            last = try store.lookUp(request.identifier)
+        }
+        let plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
+        guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
+        return DryRun(plan: plan, command: command, workers: workerCount).show()
+    }
+
+    private func export(
+        _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
+        _ early: [WorkerProcess]
+    ) throws(StoreError) -> ExitStatus {
+        let report: ReportFile?
+        do {
+            report = try command.report.map { path throws(OutputSpec.Mistake) in try ReportFile(path) }
+        } catch {
+            StandardError.write("bgrun: \(error)\n")
+            return .cannotCreate
+        }
+        let ledger = ExportLedger(
+            report: report, display: ProgressDisplay(command.progress),
+            keepsAllProblems: command.json)
+        for record in plan.settled { ledger.add(record) }
+        let workers = min(workerCount, max(plan.items.count, 1))
+        let search = command.lanePreference == .measured ? DeviceSearch.start(items: plan.items.count) : nil
+        let settings = ExportRun.Settings(
+            limits: JobMachine.Limits(
+                workers: workers, claimBytes: command.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
+                hang: command.stallLimit.duration, grace: command.grace.duration),
+            decodeLimits: command.limits.limits,
+            lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals)
+        if offer.standsForGPU { StandardError.write(ComputeOffer.testNotice) }
+        let journal = JournalWriter(store: store, job: job)
+        let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
+        let outcome = run.run()
+        ledger.endDisplay()
+        let summary = ExportSummary(
+            outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, continued: job.continues,
+            seconds: begin.duration(to: clock.now).inSeconds)
+        summary.show(asJSON: command.json, folder: folder)
+        if report?.failed == true { StandardError.write("bgrun: the report could not be written to its end.\n") }
+        try journal.finish(outcome, now: Self.wallTime)
+        return conclude(outcome, run, ledger)
+    }
+
+    /// The exit status, and the line that says how to go on where that is possible.
+    private func conclude(_ outcome: TaskOutcome, _ run: ExportRun, _ ledger: ExportLedger) -> ExitStatus {
+        switch (outcome, run.trouble.verdict, run.fault) {
+        case (.completed, _, _):
+            return ledger.problemCount == 0 ? .done : .doneWithFailures
+        case (.stopped, let verdict?, _):
+            StandardError.write("bgrun: \(verdict.sentence); the same command goes on.\n")
+            return verdict.status
+        case (.stopped, _, let fault?):
+            StandardError.write("bgrun: \(fault)\n")
+            return (fault as? StoreError).map(ExitStatus.of) ?? .bug
+        case (.stopped, _, _):
+            StandardError.write("Run the same command to go on.\n")
+            return .stoppedEarly
+        }
+    }
+
+    private var planner: ExportPlanner {
+        ExportPlanner(
+            folder: folder, specs: specs, templates: templates, existing: command.existing, program: Program.version)
+    }
+
+    private var workerCount: Int { command.workers ?? Machine.allowedCores }
+
+    /// The same command line in the same place is the same job.
+    private var request: ContinuedProcessingRequest {
+        let inputs = command.inputs.map(AbsolutePath.of)
+        let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
+        let resources: ComputeResources = .gpu
+        return ContinuedProcessingRequest(
+            identifier: TaskIdentifier("\(Program.identifier).export.\(Fingerprint.hexadecimal(identity))"),
+            title: command.title ?? "Export to \(folder)", subtitle: inputs.joined(separator: ", "),
+            requiredResources: command.gpu ? resources : [], preferredResources: command.preferGpu ? resources : [],
+            initiator: isatty(STDIN_FILENO) == 1 ? .terminal : .script)
+    }
+
+    private static var wallTime: Double { Date().timeIntervalSince1970 }
+
+    private func refuse(_ rejection: Rejection) -> ExitStatus {
+        StandardError.write("bgrun: the export was not started.\n")
+        for failure in rejection.failures {
+            StandardError.write("  \(failure.detail): \(failure.sentence) \(failure.fix)\n")
+        }
+        return .of(rejection)
+    }
+
+    private func refuse(alreadyRunning request: ContinuedProcessingRequest, _ check: SubmissionCheck) -> ExitStatus {
+        var check = check
+        check.running = [request.identifier]
+        guard case .failure(let rejection) = check.check(request) else { return .bug }
+        return refuse(rejection)
+    }
+
+    private func refuse(_ refusals: [ExportPlan.Refusal]) -> ExitStatus {
+        StandardError.write("bgrun: nothing was started.\n")
+        for refusal in refusals.prefix(ExportLedger.maxListed) {
+            StandardError.write("  \(refusal.code): \(refusal.sentence)\n")
+        }
+        let more = refusals.count - ExportLedger.maxListed
+        if more > 0 { StandardError.write("  and \(more) more\n") }
+        return refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
+    }
+
+    private func missing(_ paths: [String]) -> ExitStatus {
+        StandardError.write("bgrun: nothing was started.\n")
+        for path in paths { StandardError.write("  missing: \(path) does not exist\n") }
+        return .missingInput
+    }
+
+    private func stoppedBeforeStart() -> ExitStatus {
+        StandardError.write("Stopped before anything was started. Run the same command to go on.\n")
+        return .stoppedEarly
+    }
+}

@@ -1,0 +1,175 @@
+import ImageCodecs
+import ImageExport
+import TaskStore
+
+/// What an export is going to do, known before any picture is opened.
+struct ExportPlan: Sendable {
+    /// An input with the outputs it still needs.
+    struct Item: Sendable {
+        var input: InputFile
+        var outputs: [ExportItem.Output]
+        /// The same outputs as the journal notes them.
+        var journal: [PlannedOutput]
+        /// Outputs that are there already and stay.
+        var current: [KnownOutput]
+    }
+
+    /// Something that keeps the whole export from starting.
+    struct Refusal: Hashable, Sendable {
+        /// `collision`, `leavesFolder`, `overwritesInput`, `outputExists` or `notAFile`.
+        var code: String
+        var sentence: String
+    }
+
+    /// Inputs to work on.
+    var items: [Item] = []
+    /// Inputs that need no work or can have none, with their records.
+    var settled: [ExportRecord] = []
+    var refusals: [Refusal] = []
+
+    var inputCount: Int { items.count + settled.count }
+    var inputBytes: Int64 { items.reduce(0) { $0 + $1.input.identity.size } }
+}
+
+/// Computes an ``ExportPlan``. Looks at names and file attributes only.
+struct ExportPlanner {
+    /// Absolute path of the output folder, which need not exist.
+    var folder: String
+    var specs: [OutputSpec]
+    var templates: [NameTemplate]
+    var existing: ExistingPolicy
+    var program: String
+
+    /// One path that an output may go to.
+    private struct Candidate {
+        var input: Int
+        var spec: Int
+        var format: ImageFormat
+        var path: String
+    }
+
+    func plan(_ scan: InputScan, journal: ([String]) throws(StoreError) -> [String: KnownOutput], job: JobRecord?)
+        throws(StoreError) -> ExportPlan
+    {
+        var plan = ExportPlan()
+        plan.settled = scan.problems.map { ExportRecord(problem: $0) }
+        var files = scan.files
+        var candidates = candidates(for: files, &plan.refusals)
+        let strangers = strangersInCollisions(candidates, files)
+        if !strangers.isEmpty {
+            plan.settled += strangers.sorted().map { ExportRecord(notAPicture: files[$0]) }
+            files = files.indices.filter { !strangers.contains($0) }.map { files[$0] }
+            plan.refusals = []
+            candidates = self.candidates(for: files, &plan.refusals)
+        }
+        plan.refusals += collisions(candidates, files)
+        plan.refusals += OutputFolderGuard(folder: folder).violations(candidates.map(\.path))
+        guard plan.refusals.isEmpty else { return plan }
+        try settle(candidates, files, journal: journal, job: job, &plan)
+        return plan
+    }
+
+    private func candidates(for files: [InputFile], _ refusals: inout [ExportPlan.Refusal]) -> [Candidate] {
+        var candidates: [Candidate] = []
+        candidates.reserveCapacity(files.count * specs.count)
+        for (index, file) in files.enumerated() {
+            for (specIndex, spec) in specs.enumerated() {
+                let format = spec.settings.format ?? .written(forInputNamed: file.name)
+                let values = NameTemplate.Values(
+                    folder: file.folder, inputName: file.name, format: format, size: spec.sizeLabel, index: index + 1,
+                    inputCount: files.count)
+                guard let path = templates[specIndex].path(values) else {
+                    refusals.append(
+                        .init(
+                            code: "leavesFolder",
+                            sentence: "the name for \(file.path) is not a path below the output folder"))
+                    continue
+                }
+                candidates.append(
+                    Candidate(input: index, spec: specIndex, format: format, path: folder + "/" + path))
+            }
+        }
+        return candidates
+    }
+
+    /// Files of a walk that share a path with another input and are no pictures: they take no part.
+    private func strangersInCollisions(_ candidates: [Candidate], _ files: [InputFile]) -> Set<Int> {
+        var strangers: Set<Int> = []
+        for (_, group) in Dictionary(grouping: candidates, by: \.path) where group.count > 1 {
+            for candidate in group where !files[candidate.input].isNamed {
+                if !ContentCheck.looksLikePicture(files[candidate.input].path) { strangers.insert(candidate.input) }
+            }
+        }
+        return strangers
+    }
+
+    private func collisions(_ candidates: [Candidate], _ files: [InputFile]) -> [ExportPlan.Refusal] {
+        var first: [String: Candidate] = [:]
+        first.reserveCapacity(candidates.count)
+        var refusals: [ExportPlan.Refusal] = []
+        for candidate in candidates {
+            guard let other = first.updateValue(candidate, forKey: candidate.path) else { continue }
+            let inputs = [other, candidate].map { files[$0.input].path }
+            refusals.append(
+                .init(
+                    code: "collision",
+                    sentence: inputs[0] == inputs[1]
+                        ? "two outputs of \(inputs[0]) go to \(candidate.path); tell them apart with {size} or {format}"
+                        : "\(inputs[0]) and \(inputs[1]) both go to \(candidate.path)"))
+        }
+        return refusals
+    }
+
+    /// Compares what stands at the paths with the journal, and makes items of what is left to do.
+    private func settle(
+        _ candidates: [Candidate], _ files: [InputFile],
+        journal: ([String]) throws(StoreError) -> [String: KnownOutput],
+        job: JobRecord?, _ plan: inout ExportPlan
+    ) throws(StoreError) {
+        let inputs = Set(files.map(\.key))
+        let known = try journal(candidates.map(\.path))
+        let settings = SettingsText(specs.map(\.settings))
+        var occupied: [Int: String] = [:]
+        var items = files.map { ExportPlan.Item(input: $0, outputs: [], journal: [], current: []) }
+        for candidate in candidates {
+            let found = ExistingFile(candidate.path)
+            if let found, inputs.contains(found.key) {
+                plan.refusals.append(
+                    .init(code: "overwritesInput", sentence: "\(candidate.path) is an input itself"))
+                continue
+            }
+            if let found, !found.isRegular {
+                plan.refusals.append(.init(code: "notAFile", sentence: "\(candidate.path) is not a regular file"))
+                continue
+            }
+            let input = files[candidate.input]
+            var wanted = PlannedOutput(
+                path: candidate.path, input: input.path, inputIdentity: input.identity,
+                settings: settings.text(candidate.spec, candidate.format), foreign: nil)
+            switch existing.standing(
+                file: found?.identity, known: known[candidate.path], wanted: wanted, program: program, job: job)
+            {
+            case .make(let mayReplace, let foreign):
+                wanted.foreign = foreign
+                var made = specs[candidate.spec].settings
+                made.format = candidate.format
+                items[candidate.input].outputs.append(
+                    .init(settings: made, path: candidate.path, mayReplace: mayReplace))
+                items[candidate.input].journal.append(wanted)
+            case .current(let output): items[candidate.input].current.append(output)
+            case .occupied: occupied[candidate.input] = candidate.path
+            case .refused:
+                plan.refusals.append(.init(code: "outputExists", sentence: "\(candidate.path) exists already"))
+            }
+        }
+        for (index, item) in items.enumerated() {
+            if let path = occupied[index] {
+                plan.settled.append(ExportRecord(item.input, occupied: path))
+            } else if item.outputs.isEmpty {
+                plan.settled.append(ExportRecord(item.input, current: item.current))
+            } else {
+                plan.items.append(item)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import TaskStore
+
+/// A file's place in its file system: equal for two names of one file.
+struct FileKey: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
+
+/// One regular file that may be a picture; it was not opened.
+struct InputFile: Hashable, Sendable {
+    var path: String
+    /// Folder below the one that was named; empty for a file at its top and for one that was named itself.
+    var folder: String
+    var name: String
+    var identity: FileIdentity
+    var key: FileKey
+    /// It was named on the command line, so it has to be a picture.
+    var isNamed: Bool
+}
+
+/// A thing among the inputs that is not used, and why.
+struct InputProblem: Hashable, Sendable {
+    var path: String
+    /// `special`, `brokenLink`, `unreadable` or `missing`.
+    var code: String
+    var reason: String
+}
+
+/// Lists the inputs: files as they are named, folders with everything below them in order of name.
+///
+/// Nothing is opened but folders. Hidden names are passed over. A link to a file counts as the file; below a named
+/// folder, links to folders are not followed, so that a walk ends and stays where it was sent.
+struct InputScan {
+    private(set) var files: [InputFile] = []
+    private(set) var problems: [InputProblem] = []
+    /// Named inputs that do not exist.
+    private(set) var missing: [String] = []
+    /// Folders not to be walked: the output folder, so that outputs never become inputs.
+    private let excluded: Set<FileKey>
+    private var walked: Set<FileKey> = []
+    private var seen: Set<Seen> = []
+    private let shouldStop: () -> Bool
+
+    private struct Seen: Hashable {
+        var key: FileKey
+        var folder: String
+        var name: String
+    }
+
+    init(_ inputs: [String], excluding outputFolder: String, shouldStop: @escaping () -> Bool = { false }) {
+        var status = stat()
+        excluded = stat(outputFolder, &status) == 0 ? [FileKey(status)] : []
+        self.shouldStop = shouldStop
+        for input in inputs {
+            add(named: input)
+        }
+    }
+
+    private mutating func add(named path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            missing.append(path)
+            return
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            walk(path, folder: "", status)
+        } else {
+            add(path, folder: "", status, isNamed: true)
+        }
+    }
+
+    private mutating func walk(_ path: String, folder: String, _ status: stat) {
+        // A folder that was met before is a loop (a bind mount) or was named twice.
+        guard !excluded.contains(FileKey(status)), walked.insert(FileKey(status)).inserted, !shouldStop() else {
+            return
+        }
+        guard let names = Self.names(in: path) else {
+            problems.append(InputProblem(path: path, code: "unreadable", reason: Self.lastError()))
+            return
+        }
+        for name in names {
+            let child = path.hasSuffix("/") ? path + name : path + "/" + name
+            var status = stat()
+            guard lstat(child, &status) == 0 else {
+                let reason = child.contains("\u{fffd}") ? "its name is not UTF-8" : Self.lastError()
+                problems.append(InputProblem(path: child, code: "unreadable", reason: reason))
+                continue
+            }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR:
+                walk(child, folder: folder.isEmpty ? name : folder + "/" + name, status)
+            case S_IFLNK:
+                addLink(child, folder: folder)
+            default:
+                add(child, folder: folder, status, isNamed: false)
+            }
+        }
+    }
+
+    private mutating func addLink(_ path: String, folder: String) {
+        var target = stat()
+        guard stat(path, &target) == 0 else {
+            problems.append(InputProblem(path: path, code: "brokenLink", reason: "the link leads nowhere"))
+            return
+        }
+        if target.st_mode & S_IFMT != S_IFDIR {
+            add(path, folder: folder, target, isNamed: false)
+        }
+    }
+
+    private mutating func add(_ path: String, folder: String, _ status: stat, isNamed: Bool) {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            problems.append(
+                InputProblem(path: path, code: "special", reason: "it is a \(Self.kind(status)), which is never opened")
+            )
+            return
+        }
+        let name =
+            path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        guard seen.insert(Seen(key: FileKey(status), folder: folder, name: name)).inserted else { return }
+        files.append(
+            InputFile(
+                path: path, folder: folder, name: name, identity: FileIdentity(status), key: FileKey(status),
+                isNamed: isNamed))
+    }
+
+    /// Names in a folder that are not hidden, in order of their bytes; nil when it cannot be read.
+    private static func names(in path: String) -> [String]? {
+        guard let folder = opendir(path) else { return nil }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            // A name that is not UTF-8 is shown with replacement characters and not found under them.
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private static func kind(_ status: stat) -> String {
+        switch status.st_mode & S_IFMT {
+        case S_IFIFO: "pipe"
+        case S_IFSOCK: "socket"
+        case S_IFCHR, S_IFBLK: "device"
+        default: "special file"
+        }
+    }
+
+    private static func lastError() -> String { String(cString: strerror(errno)) }
+}

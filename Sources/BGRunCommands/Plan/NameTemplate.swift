@@ -1,0 +1,105 @@
+import ImageCodecs
+
+/// A template for the path of an output below the output folder, e.g. `{dir}/{stem}-{size}.{ext}`.
+struct NameTemplate: Hashable, Sendable {
+    /// What the placeholders stand for, for one output of one input.
+    struct Values {
+        /// Folder of the input below the folder that was named; empty at its top.
+        var folder: String
+        /// File name of the input.
+        var inputName: String
+        var format: ImageFormat
+        var size: String
+        /// Place of the input in the job, from 1.
+        var index: Int
+        var inputCount: Int
+    }
+
+    static let placeholders = ["dir", "stem", "ext", "size", "index", "format"]
+
+    private enum Part: Hashable {
+        case text(String)
+        case placeholder(String)
+    }
+
+    private let parts: [Part]
+
+    init(_ text: String) throws(OutputSpec.Mistake) {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "{") {
+            guard let close = rest[open...].firstIndex(of: "}") else {
+                throw OutputSpec.Mistake(description: "the name \"\(text)\" has a \"{\" without \"}\"")
+            }
+            let name = String(rest[rest.index(after: open)..<close])
+            guard Self.placeholders.contains(name) else {
+                let all = Self.placeholders.map { "{\($0)}" }.joined(separator: " ")
+                throw OutputSpec.Mistake(description: "there is no {\(name)} in names; there are \(all)")
+            }
+            parts.append(.text(String(rest[..<open])))
+            parts.append(.placeholder(name))
+            rest = rest[rest.index(after: close)...]
+        }
+        parts.append(.text(String(rest)))
+        // The folder tree is kept unless the template says where it goes.
+        let namesFolder = parts.contains(.placeholder("dir"))
+        self.parts = namesFolder ? parts : [.placeholder("dir"), .text("/")] + parts
+    }
+
+    /// The path below the output folder, or nil when it would leave it or is no name of a file.
+    func path(_ values: Values) -> String? {
+        let rendered = parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .placeholder(let name): values[name]
+            }
+        }.joined()
+        let components = rendered.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        guard let last = components.last, !rendered.hasSuffix("/"), last != ".", !rendered.utf8.contains(0),
+            !components.contains("..")
+        else { return nil }
+        return components.filter { $0 != "." }.joined(separator: "/")
+    }
+}
+
+extension NameTemplate.Values {
+    fileprivate subscript(placeholder: String) -> String {
+        switch placeholder {
+        case "dir": return folder
+        case "stem": return Self.stem(inputName)
+        case "ext": return format.fileExtension
+        case "size": return size
+        case "format": return format.rawValue
+        default:
+            let digits = String(index)
+            return String(repeating: "0", count: max(0, String(inputCount).count - digits.count)) + digits
+        }
+    }
+
+    /// The name without its extension; a name that is all extension is kept whole.
+    static func stem(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+}
+
+extension ImageFormat {
+    var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .png: "png"
+        case .tiff: "tif"
+        case .webp: "webp"
+        }
+    }
+
+    /// The format a file of this name is written in when none was asked for: that of its name where it can be
+    /// written, else JPEG. Reading goes by content; writing by name, so that a file and its extension agree.
+    static func written(forInputNamed name: String) -> ImageFormat {
+        switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
+        case ".png": .png
+        case ".webp": .webp
+        default: .jpeg
+        }
+    }
+}

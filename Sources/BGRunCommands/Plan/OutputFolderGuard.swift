@@ -1,0 +1,97 @@
+import Foundation
+import Glibc
+import ImageCodecs
+import ImageExport
+import TaskStore
+
+/// Finds outputs that would land outside the output folder through links that stand inside it.
+struct OutputFolderGuard {
+    var folder: String
+
+    func violations(_ paths: [String]) -> [ExportPlan.Refusal] {
+        guard let root = Self.resolved(folder) else { return [] }
+        var refusals: [ExportPlan.Refusal] = []
+        for parent in Set(paths.map(Self.parent)).sorted() where parent != folder {
+            var ancestor = parent
+            while ancestor != folder, Self.resolved(ancestor) == nil { ancestor = Self.parent(ancestor) }
+            guard ancestor != folder, let real = Self.resolved(ancestor), real != root, !real.hasPrefix(root + "/")
+            else { continue }
+            refusals.append(
+                .init(code: "leavesFolder", sentence: "\(ancestor) is a link that leads out of the output folder"))
+        }
+        return refusals
+    }
+
+    static func parent(_ path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// The path without links; nil when nothing is there.
+    static func resolved(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}
+
+/// What stands at the path of an output.
+struct ExistingFile {
+    var identity: FileIdentity
+    var key: FileKey
+    var isRegular: Bool
+
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        identity = FileIdentity(status)
+        key = FileKey(status)
+    }
+}
+
+/// Looks at the first bytes of a file.
+enum ContentCheck {
+    static func looksLikePicture(_ path: String) -> Bool {
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        // What cannot be read stays in, so that it is reported.
+        guard fd >= 0 else { return true }
+        defer { close(fd) }
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+            let count = read(fd, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return count < 0 }
+            return CodecRegistry.detect(UnsafeRawBufferPointer(rebasing: buffer[..<count])) != nil
+        }
+    }
+}
+
+/// Settings as the journal compares them: JSON with sorted keys, made once for each output and format.
+struct SettingsText {
+    private let texts: [[ImageFormat: String]]
+
+    init(_ settings: [OutputSettings]) {
+        texts = settings.map { settings in
+            var texts: [ImageFormat: String] = [:]
+            for format in ImageFormat.allCases {
+                var settings = settings
+                settings.format = format
+                texts[format] = JSONText.encode(settings)
+            }
+            return texts
+        }
+    }
+
+    func text(_ spec: Int, _ format: ImageFormat) -> String { texts[spec][format] ?? "" }
+}
+
+/// JSON in one line with sorted keys.
+enum JSONText {
+    static func encode(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else {
+            preconditionFailure("\(type(of: value)) has a value that JSON cannot hold")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

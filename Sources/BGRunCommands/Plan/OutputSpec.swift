@@ -1,0 +1,149 @@
+import ImageCodecs
+import ImageExport
+
+/// One output of every input, as the command line describes it.
+struct OutputSpec: Hashable, Sendable {
+    var settings = OutputSettings()
+    /// Template of the path below the output folder; nil is the default for the number of outputs.
+    var name: String?
+
+    /// What a command line got wrong, one sentence.
+    struct Mistake: Error, Hashable, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Reads `key=value,key=value` over these settings.
+    func applying(_ text: String) throws(Mistake) -> OutputSpec {
+        var spec = self
+        for part in text.split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
+            try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
+        }
+        return spec
+    }
+
+    /// Sets one option by the name of its flag; a flag without a value is set by nil.
+    mutating func set(_ key: String, to value: String?) throws(Mistake) {
+        switch key {
+        case "name": name = try required(key, value)
+        case "size": settings.size = try Self.size(required(key, value))
+        case "format": settings.format = try Self.format(required(key, value))
+        case "quality": settings.quality = try Self.number(key, required(key, value), in: 1...100)
+        case "bits":
+            let bits = try Self.number(key, required(key, value), in: 8...16)
+            guard bits == 8 || bits == 16 else { throw Mistake(description: "bits is 8 or 16, not \(bits)") }
+            settings.bitsPerChannel = bits
+        case "color": settings.colorSpace = try Self.choice(key, required(key, value))
+        case "metadata": settings.metadata = try Self.choice(key, required(key, value))
+        case "sharpen": settings.sharpening = try Self.sharpening(required(key, value))
+        case "matte": settings.matte = try Self.matte(required(key, value))
+        case "enlarge": settings.enlarge = try flag(key, value)
+        case "linear": settings.linearLight = try flag(key, value)
+        case "exact": settings.exact = try flag(key, value)
+        case "lossless": settings.lossless = try flag(key, value)
+        case "optimize": settings.optimize = try flag(key, value)
+        case "progressive": settings.progressive = try flag(key, value)
+        case "444": settings.fullChroma = try flag(key, value)
+        default: throw Mistake(description: "there is no output option \"\(key)\"")
+        }
+    }
+
+    /// Which settings exclude each other, one sentence; nil when they fit.
+    var contradiction: String? {
+        guard let format = settings.format else { return nil }
+        if settings.bitsPerChannel == 16 && format != .png { return "16 bits need format png, not \(format.rawValue)" }
+        if settings.lossless && format == .jpeg { return "jpeg cannot be lossless; use webp or png" }
+        if settings.quality != nil && format == .png { return "png has no quality; leave it out" }
+        return nil
+    }
+
+    /// What `{size}` stands for.
+    var sizeLabel: String {
+        switch settings.size {
+        case .original: "original"
+        case .longEdge(let length): "\(length)"
+        case .fit(let width, let height), .fill(let width, let height): "\(width)x\(height)"
+        }
+    }
+
+    private func required(_ key: String, _ value: String?) throws(Mistake) -> String {
+        guard let value, !value.isEmpty else { throw Mistake(description: "\(key) needs a value") }
+        return value
+    }
+
+    private func flag(_ key: String, _ value: String?) throws(Mistake) -> Bool {
+        switch value {
+        case nil, "true", "yes": return true
+        case "false", "no": return false
+        default: throw Mistake(description: "\(key) is true or false, not \"\(value ?? "")\"")
+        }
+    }
+}
+
+extension OutputSpec {
+    /// Longest edge anyone may ask for, in pixels; what the output formats can hold is checked by their codecs.
+    private static let maxEdge = 100_000
+
+    static func size(_ text: String) throws(Mistake) -> OutputSize {
+        if text == "original" { return .original }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 1 || parts[0] == "long" {
+            return .longEdge(try number("size", parts[parts.count - 1], in: 1...maxEdge))
+        }
+        let edges = parts[1].split(separator: "x", omittingEmptySubsequences: false).map(String.init)
+        guard ["fit", "fill"].contains(parts[0]), edges.count == 2 else {
+            throw Mistake(
+                description: "a size is 2048, long:2048, fit:1920x1080, fill:800x800 or original, not \"\(text)\"")
+        }
+        let width = try number("size", edges[0], in: 1...maxEdge)
+        let height = try number("size", edges[1], in: 1...maxEdge)
+        return parts[0] == "fit" ? .fit(width: width, height: height) : .fill(width: width, height: height)
+    }
+
+    static func format(_ text: String) throws(Mistake) -> ImageFormat {
+        switch text.lowercased() {
+        case "jpeg", "jpg": return .jpeg
+        case "png": return .png
+        case "webp": return .webp
+        default: throw Mistake(description: "an output format is jpeg, png or webp, not \"\(text)\"")
+        }
+    }
+
+    static func sharpening(_ text: String) throws(Mistake) -> Sharpening {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
+        guard parts.count <= 2, let amount = parts[0], (0...5).contains(amount),
+            let sigma = parts.count == 2 ? parts[1] : 1.0, (0.3...3).contains(sigma)
+        else {
+            throw Mistake(
+                description:
+                    "sharpening is an amount of 0 to 5, or amount:sigma with a sigma of 0.3 to 3, not \"\(text)\"")
+        }
+        return Sharpening(amount: amount, sigma: sigma)
+    }
+
+    static func matte(_ text: String) throws(Mistake) -> [UInt8] {
+        let digits = text.hasPrefix("#") ? String(text.dropFirst()) : text
+        guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+            throw Mistake(description: "a matte is six hexadecimal digits RRGGBB, not \"\(text)\"")
+        }
+        return [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
+    }
+
+    static func number(_ key: String, _ text: String, in range: ClosedRange<Int>) throws(Mistake) -> Int {
+        guard let value = Int(text), range.contains(value) else {
+            throw Mistake(
+                description: "\(key) is a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+        }
+        return value
+    }
+
+    private static func choice<T: RawRepresentable<String> & CaseIterable>(
+        _ key: String, _ text: String
+    ) throws(Mistake) -> T {
+        guard let value = T(rawValue: text) else {
+            let all = T.allCases.map(\.rawValue).joined(separator: " or ")
+            throw Mistake(description: "\(key) is \(all), not \"\(text)\"")
+        }
+        return value
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TaskModel
+
+/// Takes down how each input ended: counts, the report file, the list of failures, the live line.
+final class ExportLedger {
+    struct Counts: Codable, Hashable, Sendable {
+        var good = 0
+        var damaged = 0
+        var failed = 0
+        /// Outputs were there already.
+        var current = 0
+        var notPictures = 0
+    }
+
+    private(set) var counts = Counts()
+    private(set) var megapixels = 0.0
+    private(set) var outputBytes = 0
+    private(set) var outputCount = 0
+    /// Failed and damaged inputs, as far as they are listed.
+    private(set) var problems: [ExportRecord] = []
+    private(set) var problemCount = 0
+    private let report: ReportFile?
+    private var display: ProgressDisplay
+    private let keepsAllProblems: Bool
+
+    static let maxListed = 20
+
+    init(report: ReportFile?, display: ProgressDisplay, keepsAllProblems: Bool) {
+        self.report = report
+        self.display = display
+        self.keepsAllProblems = keepsAllProblems
+    }
+
+    func add(_ record: ExportRecord) {
+        switch (record.status, record.code) {
+        case (.good, _): counts.good += 1
+        case (.damaged, _): counts.damaged += 1
+        case (.failed, _): counts.failed += 1
+        case (.skipped, "notAPicture"): counts.notPictures += 1
+        case (.skipped, _): counts.current += 1
+        }
+        if record.status != .skipped {
+            if record.status != .failed { megapixels += Double(record.inputPixels) / 1e6 }
+            outputCount += record.outputs.count
+            outputBytes += record.outputs.reduce(0) { $0 + $1.bytes }
+        }
+        if record.isFailure {
+            problemCount += 1
+            if keepsAllProblems || problems.count < Self.maxListed { problems.append(record) }
+        }
+        report?.add(record)
+    }
+
+    func progress(_ snapshot: ProgressSnapshot, device: String, force: Bool) {
+        display.show(snapshot, device: device, force: force)
+    }
+
+    /// Tells the person something while the job runs.
+    func note(_ text: String) {
+        display.end()
+        StandardError.write(text + "\n")
+    }
+
+    func endDisplay() { display.end() }
+}
+
+/// The file of `--report`: a line of JSON for each input, written as they end.
+final class ReportFile {
+    private let handle: FileHandle
+    private(set) var failed = false
+
+    /// Begins the report at a path; `-` is standard output.
+    init(_ path: String) throws(OutputSpec.Mistake) {
+        if path == "-" {
+            handle = .standardOutput
+            return
+        }
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw OutputSpec.Mistake(description: "the report \(path) cannot be written") }
+        self.handle = handle
+    }
+
+    func add(_ record: ExportRecord) {
+        do {
+            try handle.write(contentsOf: Data((JSONText.encode(record) + "\n").utf8))
+        } catch {
+            // The outputs matter more than their report; its failure is told at the end.
+            failed = true
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ImageCodecs
+import ImageExport
+import TaskStore
+
+/// How one input ended: a line of the report.
+struct ExportRecord: Codable, Hashable, Sendable {
+    enum Status: String, Codable, Sendable {
+        case good
+        /// The outputs were made of what could be read.
+        case damaged
+        case failed
+        /// Nothing had to be done: the outputs were there, or the file is no picture.
+        case skipped
+    }
+
+    struct Output: Codable, Hashable, Sendable {
+        var path: String
+        var width: Int
+        var height: Int
+        var bytes: Int
+        /// XXH3-128, hexadecimal.
+        var checksum: String
+    }
+
+    var input: String
+    var status: Status
+    /// Machine code of why it failed or was skipped.
+    var code: String?
+    /// One sentence.
+    var reason: String?
+    var notes: [String] = []
+    var format: String?
+    var inputBytes = 0
+    var inputPixels = 0
+    var inputChecksum: String?
+    var outputs: [Output] = []
+    /// `cpu`, or the device that ran the kernels.
+    var device: String?
+    /// From hand-out to result, wall time.
+    var seconds: Double?
+    var times: ExportResult.Times?
+    var workingBytes: Int?
+
+    /// Counts towards status 65.
+    var isFailure: Bool { status == .failed || status == .damaged || code == "keptDamaged" }
+}
+
+extension ExportRecord {
+    init(problem: InputProblem) {
+        self.init(input: problem.path, status: .failed, code: problem.code, reason: problem.reason)
+    }
+
+    init(notAPicture file: InputFile) {
+        self.init(
+            input: file.path, status: .skipped, code: "notAPicture",
+            reason: "the file is not a picture that bgrun reads",
+            inputBytes: Int(file.identity.size))
+    }
+
+    init(_ file: InputFile, occupied path: String) {
+        self.init(
+            input: file.path, status: .failed, code: "outputExists",
+            reason: "\(path) exists and was not made by bgrun; --existing overwrite replaces it",
+            inputBytes: Int(file.identity.size))
+    }
+
+    init(_ file: InputFile, current: [KnownOutput]) {
+        let damage = current.first { $0.status == Status.damaged.rawValue }
+        self.init(
+            input: file.path, status: .skipped, code: damage == nil ? "current" : "keptDamaged",
+            reason: damage?.reason ?? "the outputs are there already",
+            inputBytes: Int(file.identity.size), inputChecksum: current.first?.inputChecksum,
+            outputs: current.compactMap(\.made).map(Output.init))
+    }
+
+    init(_ file: InputFile, _ result: ExportResult, current: [KnownOutput], device: String, seconds: Double) {
+        let isStranger = !file.isNamed && result.failure?.code == "unknownFormat"
+        let status: Status =
+            switch result.status {
+            case .good: .good
+            case .damaged: .damaged
+            case .failed, .stopped: isStranger ? .skipped : .failed
+            }
+        self.init(
+            input: file.path, status: status, code: isStranger ? "notAPicture" : result.failure?.code,
+            reason: result.failure?.reason ?? (status == .damaged ? result.notes.joined(separator: "; ") : nil),
+            notes: result.notes, format: result.format?.rawValue,
+            inputBytes: max(result.inputBytes, Int(file.identity.size)), inputPixels: result.inputPixels,
+            inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,
+            outputs: current.compactMap(\.made).map(Output.init) + result.outputs.map(Output.init), device: device,
+            seconds: seconds, times: result.times, workingBytes: result.workingBytes)
+    }
+}
+
+extension ExportRecord.Output {
+    fileprivate init(_ made: MadeOutput) {
+        self.init(
+            path: made.path, width: made.width, height: made.height, bytes: Int(made.identity.size),
+            checksum: made.checksum)
+    }
+
+    fileprivate init(_ output: ExportResult.Output) {
+        self.init(
+            path: output.path, width: output.width, height: output.height, bytes: output.bytes,
+            checksum: output.checksum)
+    }
+}

@@ -1,0 +1,312 @@
+import Foundation
+import Glibc
+import ImageCodecs
+import ImageExport
+import SchedulingCore
+import TaskModel
+import TaskStore
+
+/// Carries out what ``JobMachine`` decides for one export: starts workers, hands out items, listens, journals, reports.
+///
+/// Lives on one thread, the command's main thread, which sleeps in `poll` while the workers work.
+final class ExportRun {
+    struct Settings {
+        var limits: JobMachine.Limits
+        /// Bounds of every input; the memory of each is filled in when it is handed out.
+        var decodeLimits: DecodeLimits
+        var lanes: LanePolicy
+        /// A device that was looked for and found before the start.
+        var device: ComputeOffer.Device?
+        /// Finds a device while the first items run.
+        var search: DeviceSearch?
+        /// Time after which the job stops.
+        var expireAfter: Duration?
+        /// What becomes readable when a signal came.
+        var signals: Int32
+    }
+
+    private let plan: ExportPlan
+    private let settings: Settings
+    private let journal: JournalWriter
+    private let ledger: ExportLedger
+    private let clock = SuspendingClock()
+    private let begin: SuspendingClock.Instant
+    private var machine: JobMachine
+    private var workers: [WorkerProcess?]
+    private var inFlight: [Int: InFlight] = [:]
+    private var meter: ProgressMeter
+    private var planned = 0
+    private var readAhead = 0
+    private var nextFlush: Duration = .zero
+    private var isStopping = false
+    /// Workers that were given an item for the device.
+    private var deviceWorkers: Set<Int> = []
+    private var device: ComputeOffer.Device?
+    private var outcome: TaskOutcome?
+    private(set) var trouble = OutputTrouble()
+    /// A failure of the journal or of the system itself.
+    private(set) var fault: (any Error)?
+
+    private struct InFlight {
+        var item: Int
+        var terms: JobMachine.Terms
+        var since: Duration
+        var result: ExportResult?
+    }
+
+    private static let flushInterval: Duration = .milliseconds(250)
+
+    /// Makes a run with processes that were started ahead; the others are started when they are needed.
+    init(
+        _ plan: ExportPlan, _ settings: Settings, journal: JournalWriter, ledger: ExportLedger,
+        begin: SuspendingClock.Instant, workers: [WorkerProcess]
+    ) {
+        self.plan = plan
+        self.settings = settings
+        self.journal = journal
+        self.ledger = ledger
+        self.begin = begin
+        self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
+        device = settings.device
+        machine = JobMachine(itemCount: plan.items.count, limits: settings.limits, lanes: settings.lanes)
+        meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
+        for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
+    }
+
+    /// Runs the job to its end, or until it is stopped.
+    func run() -> TaskOutcome {
+        perform(machine.start(at: now))
+        while true {
+            if let outcome {
+                showProgress(force: true)
+                endWorkers()
+                return outcome
+            }
+            waitForEvents()
+            for worker in workers.indices { listen(to: worker) }
+            checkForStop()
+            perform(machine.timePassed(now: now))
+            showProgress(force: false)
+            if now >= nextFlush {
+                nextFlush = now + Self.flushInterval
+                journal.flush()
+            }
+        }
+    }
+
+    private var now: Duration { begin.duration(to: clock.now) }
+
+    private func waitForEvents() {
+        var descriptors = [pollfd(fd: settings.signals, events: Int16(POLLIN), revents: 0)]
+        descriptors += workers.compactMap { $0 }.map {
+            pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0)
+        }
+        // Waking up for the display and the journal is the same rhythm.
+        var deadline = now + Self.flushInterval
+        if let next = machine.nextDeadline { deadline = min(deadline, next) }
+        if let expire = settings.expireAfter, expire > now { deadline = min(deadline, expire) }
+        let milliseconds = max(0, (deadline - now).inSeconds * 1000)
+        _ = poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds.rounded(.up)))
+    }
+
+    private func listen(to worker: Int) {
+        while let process = workers[worker] {
+            switch process.channel.receive(WorkerMessage.self, waiting: false) {
+            case .nothingYet:
+                return
+            case .message(.progress(let done, let total)):
+                machine.progressed(worker: worker, at: now)
+                if let item = inFlight[worker]?.item {
+                    meter.progressed(
+                        worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
+                }
+            case .message(.result(let result)):
+                finished(worker, result)
+            case .closed:
+                process.kill()
+                let death = process.reap()
+                workers[worker] = nil
+                perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
+            }
+        }
+    }
+
+    private func finished(_ worker: Int, _ result: ExportResult) {
+        guard let item = inFlight[worker]?.item else { return }
+        inFlight[worker]?.result = result
+        let verdict: JobMachine.Verdict
+        if trouble.stopsJob(result, outputs: plan.items[item].outputs) {
+            perform(machine.stop(.conditionLost(.outputVolume), at: now))
+            verdict = .givenUp
+        } else {
+            verdict = JobMachine.Verdict(result)
+        }
+        perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
+    }
+
+    /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
+    private func endWorkers() {
+        for (worker, process) in workers.enumerated() {
+            guard let process else { continue }
+            if deviceWorkers.contains(worker) {
+                _ = process.channel.send(HostMessage.leave)
+            } else {
+                process.kill()
+                _ = process.reap()
+            }
+        }
+    }
+
+    private func showProgress(force: Bool) {
+        let isOnDevice = inFlight.values.contains { $0.terms.lane == .device }
+        let name = isOnDevice || machine.lanes.choice == .device ? device?.shownName : nil
+        ledger.progress(meter.snapshot(at: now), device: name ?? "cpu", force: force)
+    }
+
+    private func checkForStop() {
+        StopSignals.drain(settings.signals)
+        if device == nil, let found = settings.search?.found {
+            device = found
+            machine.deviceFound()
+        }
+        if let signal = StopSignals.received {
+            stop(signal == SIGINT ? .userStop : .shutdown, "Stopping")
+        }
+        if let limit = settings.expireAfter, now >= limit {
+            stop(.timeBudget, "The time is over")
+        }
+        if let error = journal.error, fault == nil {
+            fail(error)
+        }
+    }
+
+    private func stop(_ reason: StopReason, _ sentence: String) {
+        guard !isStopping else { return }
+        isStopping = true
+        if !inFlight.isEmpty {
+            ledger.note("\(sentence): finishing \(inFlight.count) in work (Ctrl-C leaves at once).")
+        }
+        perform(machine.stop(reason, at: now))
+    }
+
+    private func fail(_ error: any Error) {
+        fault = fault ?? error
+        perform(machine.stop(.conditionLost(.outputVolume), at: now))
+    }
+
+    /// Carries out actions; `worker` is the one whose event led to them, and a settled item is its.
+    private func perform(_ actions: [JobMachine.Action], worker: Int? = nil) {
+        var ended = worker.flatMap { inFlight.removeValue(forKey: $0) }
+        if let worker, !actions.contains(where: \.isSettlement) { meter.abandoned(worker: worker) }
+        for action in actions {
+            switch action {
+            case .run(let item, let worker, let terms): run(item, on: worker, terms)
+            case .kill(let worker): workers[worker]?.kill()
+            case .settle(let item, let settlement):
+                settle(item, settlement, ended?.item == item ? ended : nil, worker: worker)
+                if ended?.item == item { ended = nil }
+            case .finish(let outcome): self.outcome = outcome
+            }
+        }
+    }
+
+    private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms) {
+        let item = plan.items[index]
+        inFlight[worker] = InFlight(item: index, terms: terms, since: now)
+        do {
+            try journal.plan(plan.items, from: index, planned: &planned)
+            let process = try workers[worker] ?? WorkerProcess()
+            workers[worker] = process
+            var limits = settings.decodeLimits
+            limits.maxWorkingBytes = terms.claimBytes
+            let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
+            if terms.lane == .device { deviceWorkers.insert(worker) }
+            // A worker that died in between is noticed when its socket is read.
+            _ = process.channel.send(
+                HostMessage.run(
+                    ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
+                    environment: terms.lane == .device ? device?.environment ?? [:] : [:]))
+            adviseAhead(of: index)
+        } catch {
+            fail(error)
+            perform(machine.itemFinished(worker: worker, .givenUp, at: now), worker: worker)
+        }
+    }
+
+    /// Has the kernel read the next inputs while the workers are busy.
+    private func adviseAhead(of index: Int) {
+        let end = min(max(readAhead, index + 1) + 1, index + 1 + 2 * workers.count, plan.items.count)
+        for item in plan.items[min(max(readAhead, index + 1), end)..<end] {
+            let fd = open(item.input.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            guard fd >= 0 else { continue }
+            posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)
+            close(fd)
+        }
+        readAhead = max(readAhead, end)
+    }
+
+    private func weight(_ item: Int) -> Double { Double(plan.items[item].input.identity.size) }
+
+    private func settle(_ index: Int, _ settlement: JobMachine.Settlement, _ ended: InFlight?, worker: Int?) {
+        if let worker, ended != nil { meter.abandoned(worker: worker) }
+        var result: ExportResult
+        switch settlement {
+        case .unfinished: return
+        case .reported:
+            guard let reported = ended?.result else { return }
+            result = reported
+        case .crashed(let death):
+            result = ExportResult(status: .failed)
+            result.failure = .init(code: "decoderCrashed", reason: death.sentence)
+        case .hung(let silence):
+            result = ExportResult(status: .failed)
+            result.failure = .init(
+                code: "decoderHung", reason: "no progress for \(Int(silence.inSeconds.rounded())) s; it was ended")
+        }
+        let item = plan.items[index]
+        let onDevice = ended?.terms.lane == .device
+        let record = ExportRecord(
+            item.input, result, current: item.current, device: onDevice ? device?.shownName ?? "cpu" : "cpu",
+            seconds: (now - (ended?.since ?? now)).inSeconds)
+        meter.finished(
+            worker: worker ?? 0, weight: weight(index), megapixels: Double(result.inputPixels) / 1e6,
+            failed: record.isFailure, at: now)
+        journal.add(ItemRecord(record, made: result.outputs))
+        ledger.add(record)
+    }
+}
+
+extension JobMachine.Action {
+    fileprivate var isSettlement: Bool {
+        if case .settle = self { true } else { false }
+    }
+}
+
+extension JobMachine.Verdict {
+    init(_ result: ExportResult) {
+        switch (result.status, result.failure?.code) {
+        case (.good, _), (.damaged, _): self = .made(megapixels: Double(result.inputPixels) / 1e6)
+        case (.stopped, _): self = .givenUp
+        // A decoder that would go beyond its memory says `limit`, as it does for other bounds; with more memory it may
+        // pass, and where it was another bound, the second try is as short as the first.
+        case (.failed, "memoryShare"), (.failed, "outOfMemory"), (.failed, "limit"): self = .needsMemory
+        case (.failed, "device"): self = .deviceFailed
+        case (.failed, _): self = .failed
+        }
+    }
+}
+
+extension ItemRecord {
+    fileprivate init(_ record: ExportRecord, made: [ExportResult.Output]) {
+        self.init(
+            input: record.input, inputChecksum: record.inputChecksum ?? "", status: record.status.rawValue,
+            code: record.code ?? "", reason: record.reason ?? "",
+            outputs: made.compactMap { output in
+                // Looked at now, so that a later change of the file shows.
+                guard let file = ExistingFile(output.path) else { return nil }
+                return MadeOutput(
+                    path: output.path, identity: file.identity, width: output.width, height: output.height,
+                    checksum: output.checksum)
+            })
+    }
+}

@@ -1,0 +1,61 @@
+import Dispatch
+import Synchronization
+import TaskModel
+import TaskStore
+
+/// Brings records into the journal in batches, on a thread of its own, so that the supervisor never waits for a disk.
+final class JournalWriter: Sendable {
+    /// Outputs are noted this many items ahead of the work.
+    private static let planAhead = 256
+
+    private let store: TaskStore
+    private let job: JobRecord
+    private let queue = DispatchQueue(label: "bgrun.journal")
+    private let waiting = Mutex<[ItemRecord]>([])
+    private let failure = Mutex<StoreError?>(nil)
+
+    init(store: TaskStore, job: JobRecord) {
+        self.store = store
+        self.job = job
+    }
+
+    /// The first write that failed; the job should stop then.
+    var error: StoreError? { failure.withLock { $0 } }
+
+    /// Notes the outputs of an item and of those after it, unless that was done. Returns when they are noted.
+    func plan(_ items: [ExportPlan.Item], from index: Int, planned: inout Int) throws(StoreError) {
+        guard index >= planned else { return }
+        let end = min(index + Self.planAhead, items.count)
+        try store.plan(items[planned..<end].flatMap(\.journal), of: job)
+        planned = end
+    }
+
+    func add(_ record: ItemRecord) {
+        waiting.withLock { $0.append(record) }
+    }
+
+    /// Begins to write what was added; returns at once.
+    func flush() {
+        queue.async { self.writeWaiting() }
+    }
+
+    /// Writes what is left, and how the job ended; returns when it is written.
+    func finish(_ outcome: TaskOutcome, now: Double) throws(StoreError) {
+        queue.sync { writeWaiting() }
+        if let error { throw error }
+        try store.end(job, outcome, now: now)
+    }
+
+    private func writeWaiting() {
+        let records = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        guard !records.isEmpty else { return }
+        do {
+            try store.record(records, of: job)
+        } catch {
+            failure.withLock { $0 = $0 ?? error }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import SchedulingCore
+
+/// One worker process, seen from its supervisor. Decoders and drivers run there, so that they can take nothing else
+/// down.
+struct WorkerProcess {
+    let channel: WorkerChannel
+    private let processID: pid_t
+
+    /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
+    private static let newSession: Int16 = 0x80
+
+    /// Starts this program again as a worker, in a session of its own: Ctrl-C in the terminal reaches the supervisor
+    /// alone, which then lets the workers finish.
+    ///
+    /// - Throws: ``SpawnFailure`` when the system refuses.
+    init() throws(SpawnFailure) {
+        guard let (host, worker) = WorkerChannel.pair() else {
+            throw SpawnFailure(function: "socketpair", status: errno)
+        }
+        defer { worker.closeDescriptor() }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        // Also clears close-on-exec, even where the descriptor has this number already.
+        posix_spawn_file_actions_adddup2(&actions, worker.descriptor, WorkerChannel.workerDescriptor)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
+        let arguments: [UnsafeMutablePointer<CChar>?] =
+            [strdup("bgrun"), strdup(WorkerCommand.name), nil]
+        defer { arguments.forEach { free($0) } }
+        var processID = pid_t()
+        let status = posix_spawn(&processID, "/proc/self/exe", &actions, &attributes, arguments, environ)
+        guard status == 0 else {
+            host.closeDescriptor()
+            throw SpawnFailure(function: "posix_spawn", status: status)
+        }
+        channel = host
+        self.processID = processID
+    }
+
+    func kill() {
+        Glibc.kill(processID, SIGKILL)
+    }
+
+    /// Waits for the end of a process that has closed its socket or was killed.
+    func reap() -> JobMachine.Death {
+        channel.closeDescriptor()
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? .exited(status: status >> 8 & 0xff) : .signaled(signal)
+    }
+}
+
+struct SpawnFailure: Error {
+    var function: String
+    var status: Int32
+}
+
+extension JobMachine.Death {
+    /// One sentence for a report.
+    var sentence: String {
+        switch self {
+        case .exited(let status): "the decoder ended its process with status \(status)"
+        case .signaled(SIGKILL): "the process was killed twice (SIGKILL), most likely for want of memory"
+        case .signaled(let signal): "the decoder crashed (\(Self.name(signal)))"
+        }
+    }
+
+    private static func name(_ signal: Int32) -> String {
+        switch signal {
+        case SIGSEGV: "SIGSEGV"
+        case SIGBUS: "SIGBUS"
+        case SIGABRT: "SIGABRT"
+        case SIGILL: "SIGILL"
+        case SIGTRAP: "SIGTRAP"
+        case SIGFPE: "SIGFPE"
+        default: "signal \(signal)"
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// Memory that a lane or stage keeps between chunks: it grows to what was asked for and is given back with its owner.
+package final class Scratch {
+    private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Kernels read whole vectors, so up to this many bytes behind the last sample may be read (never used).
+    package static let slackBytes = 256
+
+    package init() {}
+
+    deinit {
+        memory.deallocate()
+    }
+
+    package var byteCount: Int { memory.count }
+
+    /// At least `count` bytes, aligned for any vector type; the contents are unspecified after growing.
+    package func bytes(_ count: Int) -> UnsafeMutableRawPointer {
+        if memory.count < count + Self.slackBytes || memory.baseAddress == nil {
+            memory.deallocate()
+            memory = .allocate(byteCount: count + Self.slackBytes, alignment: 64)
+        }
+        guard let base = memory.baseAddress else { preconditionFailure("an allocation without an address") }
+        return base
+    }
+
+    /// At least `count` elements; see ``bytes(_:)``.
+    package func elements<Element: BitwiseCopyable>(
+        _ type: Element.Type, _ count: Int
+    ) -> UnsafeMutablePointer<Element> {
+        bytes(count * MemoryLayout<Element>.stride).assumingMemoryBound(to: type)
+    }
+
+    /// Gives the memory back when it is larger than `limit` bytes.
+    package func trim(above limit: Int) {
+        guard memory.count > limit else { return }
+        memory.deallocate()
+        memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+}

@@ -1,0 +1,56 @@
+package import ChunkedCompute
+
+/// The eight EXIF orientations as a rearrangement of finished pixels (Exif 2.32, tag 274).
+package struct Orientation: Sendable {
+    package let value: Int
+
+    package init(_ value: Int) {
+        self.value = (1...8).contains(value) ? value : 1
+    }
+
+    package var isTransposed: Bool { value >= 5 }
+
+    /// Fills upright rows from the stored picture.
+    ///
+    /// - Parameters:
+    ///   - stored: All rows of the stored picture.
+    ///   - width: Pixels in a stored row.
+    ///   - pixelBytes: 4 or 8.
+    ///   - output: The upright rows to fill.
+    package func upright(from stored: RowBand, width: Int, pixelBytes: Int, into output: RowBand) {
+        switch pixelBytes {
+        case 4: rearrange(UInt32.self, from: stored, width: width, into: output)
+        case 8: rearrange(UInt64.self, from: stored, width: width, into: output)
+        default: preconditionFailure("pixels of \(pixelBytes) bytes")
+        }
+    }
+
+    private func rearrange<Pixel: BitwiseCopyable>(
+        _ type: Pixel.Type, from stored: RowBand, width: Int, into output: RowBand
+    ) {
+        let height = stored.rowCount
+        func row(_ band: RowBand, _ y: Int) -> UnsafeMutablePointer<Pixel> {
+            band.pointer(row: y).assumingMemoryBound(to: type)
+        }
+        let range = output.firstRow..<output.firstRow + output.rowCount
+        guard isTransposed else {
+            for y in range {
+                let from = row(stored, value == 3 || value == 4 ? height - 1 - y : y)
+                let to = row(output, y)
+                if value == 2 || value == 3 {
+                    for x in 0..<width { to[x] = from[width - 1 - x] }
+                } else {
+                    to.update(from: from, count: width)
+                }
+            }
+            return
+        }
+        // Upright row Y is stored column Y (5, 6) or W - 1 - Y (7, 8); a stored row is read once for all output rows.
+        let mirrorsColumns = value >= 7
+        let mirrorsRows = value == 6 || value == 7
+        for x in 0..<height {
+            let from = row(stored, mirrorsRows ? height - 1 - x : x)
+            for y in range { row(output, y)[x] = from[mirrorsColumns ? width - 1 - y : y] }
+        }
+    }
+}

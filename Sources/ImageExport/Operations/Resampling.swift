@@ -1,0 +1,100 @@
+import Glibc
+
+/// Where one output sample of a one-dimensional resampling comes from: `count` consecutive source samples from `start` on.
+///
+/// Lanczos-3 with a support of 3 times the scale when shrinking, sample centres aligned, weights normalised at the edges to
+/// a sum of 1 (Turkowski, "Filters for Common Resampling Tasks", 1990).
+package struct Resampling: Sendable {
+    /// First source sample of each output sample.
+    package let starts: [Int]
+    /// Weights of each output sample, `taps` each, zero at the end where fewer are needed.
+    package let weights: [Double]
+    package let taps: Int
+    package let sourceLength: Int
+    package var outputLength: Int { starts.count }
+
+    /// - Parameters:
+    ///   - sourceLength: Samples in the source.
+    ///   - offset: Where the part to resample begins, in source samples.
+    ///   - span: Its length in source samples; need not be a whole number.
+    ///   - outputLength: Samples wanted.
+    ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back what the
+    ///     source lost near its Nyquist frequency.
+    package init(
+        sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int, lift: Double = 0
+    ) {
+        precondition(sourceLength > 0 && outputLength > 0, "resampling needs samples")
+        let scale = (span ?? Double(sourceLength)) / Double(outputLength)
+        let stretch = max(scale, 1)
+        let support = 3 * stretch
+        var starts: [Int] = []
+        var rows: [[Double]] = []
+        for i in 0..<outputLength {
+            let centre = offset + (Double(i) + 0.5) * scale
+            let first = max(0, Int((centre - support).rounded(.down)))
+            let last = min(sourceLength - 1, Int((centre + support).rounded(.up)))
+            var taps = (first...max(first, last)).map { lanczos3((Double($0) + 0.5 - centre) / stretch) }
+            var start = first
+            while taps.count > 1, taps.last == 0 { taps.removeLast() }
+            while taps.count > 1, taps.first == 0 {
+                taps.removeFirst()
+                start += 1
+            }
+            let sum = taps.reduce(0, +)
+            taps = taps.map { $0 / sum }
+            if lift != 0 { (start, taps) = lifted(taps, start: start, by: lift, sourceLength: sourceLength) }
+            rows.append(taps)
+            starts.append(start)
+        }
+        let width = rows.map(\.count).max() ?? 1
+        // All windows get the same width; at the far edge they grow to the front, so that none leaves the source.
+        var weights: [Double] = []
+        weights.reserveCapacity(width * outputLength)
+        for i in rows.indices {
+            let lead = max(0, starts[i] + width - sourceLength)
+            starts[i] -= lead
+            weights += Array(repeating: 0, count: lead) + rows[i]
+            weights += Array(repeating: 0, count: width - rows[i].count - lead)
+        }
+        self.starts = starts
+        self.taps = width
+        self.weights = weights
+        self.sourceLength = sourceLength
+    }
+
+    /// The last source sample that output sample `i` reads with a weight.
+    package func lastSource(_ i: Int) -> Int { starts[i] + taps - 1 }
+
+    /// Weights as Q14 integers whose sum is exactly 16384 for each output sample; the rounding error goes to the largest.
+    package func quantised(_ i: Int) -> [Int16] {
+        let row = weights[i * taps..<(i + 1) * taps]
+        var out = row.map { Int(($0 * 16384).rounded()) }
+        if let largest = out.indices.max(by: { abs(out[$0]) < abs(out[$1]) }) {
+            out[largest] += 16384 - out.reduce(0, +)
+        }
+        return out.map { Int16($0) }
+    }
+}
+
+/// Weights convolved with (-lift, 1 + 2 lift, -lift); the source repeats its edge samples.
+private func lifted(
+    _ taps: [Double], start: Int, by lift: Double, sourceLength: Int
+) -> (start: Int, taps: [Double]) {
+    let first = max(0, start - 1)
+    let last = min(sourceLength - 1, start + taps.count)
+    var out = [Double](repeating: 0, count: last - first + 1)
+    for (k, weight) in taps.enumerated() {
+        for (step, factor) in [(-1, -lift), (0, 1 + 2 * lift), (1, -lift)] {
+            out[min(max(start + k + step, 0), sourceLength - 1) - first] += factor * weight
+        }
+    }
+    return (first, out)
+}
+
+/// The Lanczos window of order 3, `sinc(x) sinc(x / 3)` for |x| < 3.
+package func lanczos3(_ x: Double) -> Double {
+    guard x != 0 else { return 1 }
+    guard abs(x) < 3 else { return 0 }
+    let a = x * .pi
+    return 3 * sin(a) * sin(a / 3) / (a * a)
+}

@@ -1,0 +1,50 @@
+import ChunkedCompute
+import Glibc
+import ImageCodecs
+
+/// Reads a whole input into memory that is kept from file to file.
+final class InputFile {
+    private let memory = Scratch()
+    private var count = 0
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.bytes(count), count: count) }
+
+    func trim(above limit: Int) { memory.trim(above: limit) }
+
+    /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read.
+    func read(_ path: String, maxBytes: Int) throws(ExportFailure) {
+        // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
+        defer { close(fd) }
+        var status = stat()
+        guard fstat(fd, &status) == 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }
+        let size = Int(status.st_size)
+        guard size > 0 else { throw ExportFailure("unknownFormat", "the file is empty") }
+        guard size <= maxBytes else {
+            throw ExportFailure("limit", "the file has \(size) bytes, more than the limit of \(maxBytes)")
+        }
+        let base = memory.bytes(size)
+        var filled = 0
+        while filled < size {
+            let n = Glibc.read(fd, base + filled, size - filled)
+            if n < 0 && errno == EINTR { continue }
+            guard n >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
+            guard n > 0 else { break }
+            filled += n
+        }
+        count = filled
+    }
+}
+
+/// Why an item has no outputs, on its way to ``ExportResult/Failure``.
+struct ExportFailure: Error {
+    var code: String
+    var reason: String
+
+    init(_ code: String, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+}

@@ -1,0 +1,254 @@
+import ChunkedCompute
+import ImageCodecs
+
+/// Turns source rows into one encoded output, band by band: resize, colour, depth, sharpening, orientation, encoder.
+///
+/// Rows are pulled from the shared source window as soon as all that a chunk needs are there; the result does not depend on
+/// where the chunks end.
+final class OutputPipeline {
+    struct Plan {
+        var geometry: OutputGeometry
+        var orientation: Orientation
+        /// nil: source rows are already the output's.
+        var resize: ResizePlan?
+        var sharpening: SharpenPlan?
+        /// Changes rows of `workingLayout` in place.
+        var color: ColorTransform?
+        /// Layout of the source rows, and of the rows that a resize makes.
+        var workingLayout: PixelLayout
+        /// Layout the encoder takes.
+        var outputLayout: PixelLayout
+        /// Largest number of output rows in a chunk.
+        var chunkRows: Int
+    }
+
+    private let plan: Plan
+    private let lane: any ImageLane
+    private let encoder: any ImageEncoder
+    private let buffers: Buffers
+    /// Output rows made so far, in the stored frame.
+    private var resizedRows = 0
+    private var sharpenedRows = 0
+    private(set) var kernelSeconds = 0.0
+    private(set) var encodeSeconds = 0.0
+
+    /// Memory a pipeline works in, kept between pictures.
+    final class Buffers {
+        let band = Scratch()
+        let narrow = Scratch()
+        let sharpened = Scratch()
+        let collected = Scratch()
+        let upright = Scratch()
+        let window = RowWindow()
+
+        func trim(above limit: Int) {
+            for scratch in [band, narrow, sharpened, collected, upright] { scratch.trim(above: limit) }
+            window.trim(above: limit)
+        }
+    }
+
+    init(plan: Plan, lane: any ImageLane, encoder: any ImageEncoder, buffers: Buffers) {
+        self.plan = plan
+        self.lane = lane
+        self.encoder = encoder
+        self.buffers = buffers
+        if let sharpening = plan.sharpening, !sharpensSource {
+            buffers.window.reset(
+                strideBytes: width * plan.outputLayout.bytesPerPixel,
+                capacityRows: plan.chunkRows + 2 * sharpening.radius + 1)
+        }
+    }
+
+    private var width: Int { plan.geometry.width }
+    private var height: Int { plan.geometry.height }
+
+    /// Sharpening can read the source rows as they are: nothing comes before it.
+    private var sharpensSource: Bool {
+        plan.resize == nil && plan.color == nil && plan.workingLayout == plan.outputLayout
+    }
+
+    /// Source rows before this one are not read again.
+    var firstSourceRow: Int {
+        if let resize = plan.resize {
+            return resizedRows < height ? resize.rows.starts[resizedRows] : resize.sourceHeight
+        }
+        if let sharpening = plan.sharpening, sharpensSource { return max(0, sharpenedRows - sharpening.radius) }
+        return resizedRows
+    }
+
+    /// The most source rows that have to be there at a time.
+    var sourceWindowRows: Int {
+        guard let resize = plan.resize else {
+            return plan.chunkRows + 2 * (plan.sharpening?.radius ?? 0)
+        }
+        var most = 0
+        for y in stride(from: 0, to: height, by: max(1, plan.chunkRows / 2)) {
+            most = max(most, resize.sourceRows(for: y..<min(height, y + plan.chunkRows)).count)
+        }
+        return most + resize.vTaps
+    }
+
+    /// Takes what it can from the source rows available.
+    ///
+    /// - Parameters:
+    ///   - source: The rows of the source window.
+    ///   - ended: No more rows will come.
+    /// - Throws: ``LaneError`` when the device fails, ``CodecError`` when the encoder does.
+    func advance(source: RowBand, ended: Bool) throws {
+        let end = source.firstRow + source.rowCount
+        while resizedRows < height {
+            if let resize = plan.resize {
+                var count = min(plan.chunkRows, height - resizedRows)
+                let last = resize.rows.lastSource(resizedRows + count - 1)
+                if last >= end {
+                    // Smaller chunks only when the window cannot hold more; the last ones come with the end of the source.
+                    guard ended else { return }
+                    count = 0
+                    while resizedRows + count < height, resize.rows.lastSource(resizedRows + count) < end { count += 1 }
+                    guard count > 0 else { return }
+                }
+                let layout = plan.workingLayout
+                let band = newBand(count, layout: layout, directToWindow: layout == plan.outputLayout)
+                try timeKernels { try lane.resize(resize, source: source, output: band) }
+                resizedRows += count
+                try finishBand(band, ended: resizedRows == height)
+            } else {
+                let count = min(plan.chunkRows, end - resizedRows)
+                guard count > 0 else { return }
+                let rows = source.rows(resizedRows, count: count)
+                resizedRows += count
+                if sharpensSource {
+                    if plan.sharpening == nil {
+                        try emit(rows)
+                    } else if resizedRows == end {
+                        try sharpen(from: source, ended: resizedRows == height)
+                    }
+                    continue
+                }
+                let band = newBand(
+                    count, layout: plan.workingLayout, directToWindow: plan.workingLayout == plan.outputLayout,
+                    firstRow: rows.firstRow)
+                for y in 0..<count {
+                    (band.base + y * band.strideBytes).copyMemory(
+                        from: rows.base + y * rows.strideBytes, byteCount: band.strideBytes)
+                }
+                try finishBand(band, ended: resizedRows == height)
+            }
+        }
+    }
+
+    private func newBand(
+        _ count: Int, layout: PixelLayout, directToWindow: Bool, firstRow: Int? = nil
+    ) -> RowBand {
+        let stride = width * layout.bytesPerPixel
+        let base =
+            plan.sharpening != nil && directToWindow
+            ? buffers.window.room(for: count) : buffers.band.bytes(stride * count)
+        return RowBand(base: base, strideBytes: stride, firstRow: firstRow ?? resizedRows, rowCount: count)
+    }
+
+    /// Colour, depth and sharpening of a fresh band.
+    private func finishBand(_ band: RowBand, ended: Bool) throws {
+        if let color = plan.color {
+            timeKernels {
+                color.apply(to: band.base, strideBytes: band.strideBytes, width: width, count: band.rowCount)
+            }
+        }
+        var band = band
+        if plan.workingLayout != plan.outputLayout {
+            let stride = width * plan.outputLayout.bytesPerPixel
+            let base =
+                plan.sharpening != nil
+                ? buffers.window.room(for: band.rowCount) : buffers.narrow.bytes(stride * band.rowCount)
+            PixelConversion.narrow(
+                band.base.assumingMemoryBound(to: UInt16.self), to: base.assumingMemoryBound(to: UInt8.self),
+                sampleCount: 4 * width * band.rowCount)
+            band = RowBand(base: base, strideBytes: stride, firstRow: band.firstRow, rowCount: band.rowCount)
+        }
+        guard let sharpening = plan.sharpening else {
+            try emit(band)
+            return
+        }
+        buffers.window.appended(band.rowCount)
+        try sharpen(from: buffers.window.band, ended: ended)
+        buffers.window.discard(before: sharpenedRows - sharpening.radius)
+    }
+
+    private func sharpen(from source: RowBand, ended: Bool) throws {
+        guard let sharpening = plan.sharpening else { return }
+        let end = source.firstRow + source.rowCount
+        let ready = ended ? height : end - sharpening.radius
+        while sharpenedRows < ready {
+            let count = min(plan.chunkRows, ready - sharpenedRows)
+            let stride = width * plan.outputLayout.bytesPerPixel
+            let band = RowBand(
+                base: buffers.sharpened.bytes(stride * count), strideBytes: stride, firstRow: sharpenedRows,
+                rowCount: count)
+            try timeKernels {
+                switch plan.outputLayout {
+                case .rgbx8: try lane.sharpen(sharpening, source: source, output: band)
+                case .rgba8:
+                    WideSharpening.apply(
+                        UInt8.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                default:
+                    WideSharpening.apply(
+                        UInt16.self, sharpening, source: source, output: band, scratch: buffers.narrow)
+                }
+            }
+            sharpenedRows += count
+            try emit(band)
+        }
+    }
+
+    private func emit(_ band: RowBand) throws {
+        let clock = ContinuousClock.now
+        defer { encodeSeconds += clock.secondsSince }
+        guard plan.orientation.value != 1 else {
+            try encoder.writeRows(band.base, strideBytes: band.strideBytes, count: band.rowCount)
+            return
+        }
+        let stride = width * plan.outputLayout.bytesPerPixel
+        let all = buffers.collected.bytes(stride * height)
+        (all + band.firstRow * stride).copyMemory(from: band.base, byteCount: stride * band.rowCount)
+    }
+
+    /// Ends the output and lends the finished file.
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let clock = ContinuousClock.now
+        defer { encodeSeconds += clock.secondsSince }
+        precondition(resizedRows == height, "an output ended before its last row")
+        if plan.orientation.value != 1 { try writeUpright() }
+        try encoder.finish(body)
+    }
+
+    private func writeUpright() throws {
+        let pixelBytes = plan.outputLayout.bytesPerPixel
+        let stored = RowBand(
+            base: buffers.collected.bytes(width * pixelBytes * height), strideBytes: width * pixelBytes, firstRow: 0,
+            rowCount: height)
+        let stride = plan.geometry.uprightWidth * pixelBytes
+        var row = 0
+        while row < plan.geometry.uprightHeight {
+            let count = min(32, plan.geometry.uprightHeight - row)
+            let band = RowBand(
+                base: buffers.upright.bytes(stride * count), strideBytes: stride, firstRow: row, rowCount: count)
+            plan.orientation.upright(from: stored, width: width, pixelBytes: pixelBytes, into: band)
+            try encoder.writeRows(band.base, strideBytes: stride, count: count)
+            row += count
+        }
+    }
+
+    private func timeKernels(_ body: () throws -> Void) rethrows {
+        let clock = ContinuousClock.now
+        try body()
+        kernelSeconds += clock.secondsSince
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// Seconds from this moment to now.
+    var secondsSince: Double {
+        let duration = duration(to: .now).components
+        return Double(duration.seconds) + Double(duration.attoseconds) * 1e-18
+    }
+}

@@ -1,0 +1,26 @@
+/// Plain conversions between row layouts.
+package enum PixelConversion {
+    /// 8-bit samples to 16-bit: 255 becomes 65535.
+    package static func widen(
+        _ from: UnsafePointer<UInt8>, to: UnsafeMutablePointer<UInt16>, sampleCount: Int
+    ) {
+        for i in 0..<sampleCount { to[i] = UInt16(from[i]) &* 257 }
+    }
+
+    /// Float samples to 16-bit; what lies outside 0 ... 1, or is not a number, is clipped.
+    package static func quantise(
+        _ from: UnsafePointer<Float>, to: UnsafeMutablePointer<UInt16>, sampleCount: Int
+    ) {
+        for i in 0..<sampleCount {
+            let v = from[i]
+            to[i] = v > 0 ? UInt16(min(v, 1) * 65535 + 0.5) : 0
+        }
+    }
+
+    /// 16-bit samples to 8-bit, rounded to the nearest; in place is allowed.
+    package static func narrow(
+        _ from: UnsafePointer<UInt16>, to: UnsafeMutablePointer<UInt8>, sampleCount: Int
+    ) {
+        for i in 0..<sampleCount { to[i] = UInt8(truncatingIfNeeded: (UInt32(from[i]) &* 255 &+ 32895) >> 16) }
+    }
+}

@@ -1,0 +1,77 @@
+import ImageCodecs
+
+/// What the input's colours mean, and how they reach an output's colour space.
+struct SourceColor {
+    /// nil: sRGB, said or assumed.
+    private let icc: [UInt8]?
+    private let isTagged: Bool
+    /// Turns CMYK rows into sRGB as they are decoded.
+    let toRGB: ColorTransform?
+    private(set) var notes: [String] = []
+
+    init(header: ImageHeader) throws(CodecError) {
+        var profile = header.metadata.icc
+        isTagged = profile != nil
+        guard header.layout == .cmyk8 else {
+            toRGB = nil
+            do {
+                _ = try profile.map { profile throws(CodecError) in
+                    try ColorTransform(from: profile, layout: header.layout, to: .sRGB)
+                }
+            } catch {
+                notes.append("the colour profile is ignored: \(error.reason)")
+                profile = nil
+            }
+            icc = profile
+            return
+        }
+        icc = nil
+        do {
+            toRGB = try ColorTransform(from: profile, layout: .cmyk8, to: .sRGB)
+        } catch {
+            notes.append("the colour profile is ignored: \(error.reason)")
+            toRGB = try ColorTransform(from: nil, layout: .cmyk8, to: .sRGB)
+        }
+    }
+
+    /// nil when the colours are already right.
+    func transform(to space: OutputColorSpace, layout: PixelLayout) throws(CodecError) -> ColorTransform? {
+        guard let target = space.profile, !ColorProfile.isEquivalent(icc, target.bytes) else { return nil }
+        return try ColorTransform(from: icc, layout: layout, to: target)
+    }
+
+    /// Untagged sRGB stays untagged, as it came.
+    func embeddedProfile(for space: OutputColorSpace) -> [UInt8]? {
+        switch space {
+        case .keep: icc
+        case .srgb: isTagged ? BuiltInProfile.sRGB.bytes : nil
+        case .displayP3: BuiltInProfile.displayP3.bytes
+        }
+    }
+
+    /// The tables a resize works through; nil for plain 8-bit codes.
+    func curves(for arithmetic: ResizeArithmetic, linear: Bool) -> TransferCurves? {
+        switch arithmetic {
+        case .codes: return nil
+        case .float where !linear: return .identity
+        case .light, .float:
+            let float = arithmetic == .float
+            let samples = float ? 65536 : 4096
+            guard let icc, !ColorProfile.isEquivalent(icc, nil),
+                let curves = ImageCodecs.TransferCurves(of: icc, entries: samples, inverseEntries: 2)
+            else { return float ? .srgbFloat : .srgbInteger }
+            return TransferCurves(float: float, channels: curves.linear.map { TransferCurves.Curve(samples: $0) })
+        }
+    }
+}
+
+extension OutputColorSpace {
+    /// nil: whatever the input has.
+    fileprivate var profile: BuiltInProfile? {
+        switch self {
+        case .srgb: .sRGB
+        case .displayP3: .displayP3
+        case .keep: nil
+        }
+    }
+}

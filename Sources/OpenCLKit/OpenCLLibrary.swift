@@ -1,0 +1,85 @@
+package import COpenCL
+
+/// OpenCL is not installed, or what is installed is not OpenCL.
+package struct OpenCLUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What the dynamic linker said.
+    package let reason: String
+
+    package var description: String { "OpenCL could not be opened: \(reason)" }
+}
+
+/// The loader's functions, and the way to platforms and devices.
+///
+/// Opening it loads nothing but the loader; the first ``platforms()`` loads every driver into this process. A driver may
+/// crash or hang doing so, so only a helper or worker process calls it.
+package struct OpenCLLibrary {
+    package static let defaultName = "libOpenCL.so.1"
+
+    /// What every wrapper calls through; tests replace entries to fail on demand and to count what is held.
+    let functions: bg_opencl_functions
+
+    package init(functions: bg_opencl_functions) {
+        self.functions = functions
+    }
+
+    /// Opens the loader. It stays open for the life of the process.
+    package static func open(name: String = defaultName) throws(OpenCLUnavailable) -> OpenCLLibrary {
+        OpenCLLibrary(functions: try loadFunctions(name: name))
+    }
+
+    /// The loader's own functions, for a test to wrap.
+    package static func loadFunctions(name: String = defaultName) throws(OpenCLUnavailable) -> bg_opencl_functions {
+        var functions = bg_opencl_functions()
+        var reason = [CChar](repeating: 0, count: 512)
+        switch bg_opencl_load(name, &functions, &reason, reason.count) {
+        case BG_OPENCL_LOADED: return functions
+        case BG_OPENCL_NO_SYMBOL: throw OpenCLUnavailable(reason: "\(name) has no function \(text(reason))")
+        default: throw OpenCLUnavailable(reason: text(reason))
+        }
+    }
+
+    /// Tries to open a driver's library, running its constructors in this process.
+    ///
+    /// - Returns: nil if it opens, else what the dynamic linker said.
+    package static func reasonNotLoadable(library: String) -> String? {
+        var reason = [CChar](repeating: 0, count: 512)
+        return bg_opencl_try_library(library, &reason, reason.count) == 0 ? nil : text(reason)
+    }
+
+    /// Every platform, in the loader's order; empty when the loader finds no driver.
+    package func platforms() throws(OpenCLError) -> [Platform] {
+        var count: cl_uint = 0
+        let status = functions.clGetPlatformIDs(0, nil, &count)
+        if status == OpenCLError.platformNotFound || (status == CL_SUCCESS && count == 0) { return [] }
+        try check(status, "clGetPlatformIDs")
+        var identifiers = [cl_platform_id?](repeating: nil, count: Int(count))
+        try check(functions.clGetPlatformIDs(count, &identifiers, nil), "clGetPlatformIDs")
+        var platforms: [Platform] = []
+        for case let identifier? in identifiers {
+            platforms.append(try Platform(identifier, in: self))
+        }
+        return platforms
+    }
+
+    /// The device with that identity, as ``DeviceInfo/identity`` gives it; nil when no platform has it.
+    ///
+    /// A platform or device that cannot be asked is passed over: one broken driver must not hide a good one.
+    package func device(identity: String) throws(OpenCLError) -> Device? {
+        var identifierCount: cl_uint = 0
+        let status = functions.clGetPlatformIDs(0, nil, &identifierCount)
+        if status == OpenCLError.platformNotFound || identifierCount == 0 { return nil }
+        try check(status, "clGetPlatformIDs")
+        var identifiers = [cl_platform_id?](repeating: nil, count: Int(identifierCount))
+        try check(functions.clGetPlatformIDs(identifierCount, &identifiers, nil), "clGetPlatformIDs")
+        for case let identifier? in identifiers {
+            guard let devices = try? Platform(identifier, in: self).devices() else { continue }
+            if let device = devices.first(where: { $0.info.identity == identity }) { return device }
+        }
+        return nil
+    }
+}
+
+/// A C string in an array as text.
+func text(_ bytes: [CChar]) -> String {
+    String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,101 @@
+/// Chooses the lane of each item, and learns from what the items took.
+package struct LanePolicy: Sendable {
+    package enum Lane: String, Hashable, Codable, Sendable {
+        case cpu, device
+    }
+
+    /// What the person asked for.
+    package enum Preference: String, Codable, Sendable {
+        case cpu
+        /// Every item on the device; a device that fails fails the item.
+        case requireDevice
+        /// The device, and the CPU for items it fails on.
+        case preferDevice
+        /// Whichever is faster on the first items; the CPU while no device is known.
+        case measured
+    }
+
+    private struct Sample: Sendable {
+        var seconds = 0.0
+        var megapixels = 0.0
+        var count = 0
+
+        mutating func add(seconds: Double, megapixels: Double) {
+            self.seconds += seconds
+            self.megapixels += megapixels
+            count += 1
+        }
+
+        var secondsPerMegapixel: Double { megapixels > 0 ? seconds / megapixels : .infinity }
+    }
+
+    /// Items measured on each lane before choosing.
+    package static let samplesPerLane = 3
+    /// Failures of the device in a row after which it is left alone.
+    package static let maxDeviceFailures = 3
+
+    private let preference: Preference
+    private var deviceIsUsable: Bool
+    private var cpu = Sample()
+    private var device = Sample()
+    /// The first item on a device also compiles its kernels and is not counted.
+    private var deviceIsWarm = false
+    private var deviceHandedOut = 0
+    private var deviceFailures = 0
+    /// The measured choice, once it is made.
+    package private(set) var choice: Lane?
+
+    package init(_ preference: Preference, deviceIsUsable: Bool) {
+        self.preference = preference
+        self.deviceIsUsable = deviceIsUsable
+    }
+
+    /// A probe that ran beside the first items found a usable device.
+    package mutating func deviceFound() {
+        deviceIsUsable = true
+    }
+
+    /// The lane of the next item.
+    package mutating func next() -> Lane {
+        guard deviceIsUsable else { return .cpu }
+        switch preference {
+        case .cpu: return .cpu
+        case .requireDevice, .preferDevice: return .device
+        case .measured:
+            if let choice { return choice }
+            guard deviceHandedOut <= Self.samplesPerLane else { return .cpu }
+            deviceHandedOut += 1
+            return .device
+        }
+    }
+
+    /// An item was done on a lane in so many seconds of wall time.
+    package mutating func finished(on lane: Lane, seconds: Double, megapixels: Double) {
+        switch lane {
+        case .cpu:
+            cpu.add(seconds: seconds, megapixels: megapixels)
+        case .device:
+            deviceFailures = 0
+            if deviceIsWarm {
+                device.add(seconds: seconds, megapixels: megapixels)
+            }
+            deviceIsWarm = true
+        }
+        guard preference == .measured, choice == nil, cpu.count >= Self.samplesPerLane,
+            device.count >= Self.samplesPerLane
+        else { return }
+        choice = device.secondsPerMegapixel < cpu.secondsPerMegapixel ? .device : .cpu
+    }
+
+    /// The device failed on an item.
+    ///
+    /// - Returns: Whether the item is done again on the CPU.
+    package mutating func deviceFailed() -> Bool {
+        guard preference != .requireDevice else { return false }
+        deviceFailures += 1
+        if deviceFailures >= Self.maxDeviceFailures {
+            deviceIsUsable = false
+        }
+        return true
+    }
+}

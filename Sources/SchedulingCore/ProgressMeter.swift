@@ -1,0 +1,90 @@
+package import TaskModel
+
+/// Estimates speed and time left from what was finished lately.
+///
+/// An item weighs what is known of it before it is opened (the bytes of its file). Items that had not to be done
+/// count as done but say nothing about speed.
+package struct ProgressMeter: Sendable {
+    private struct Sample: Sendable {
+        var time: Duration
+        var weight: Double
+        var megapixels: Double
+    }
+
+    /// Spans in seconds over which rates are taken; the slowest and the fastest give the range.
+    private static let spans: [Double] = [5, 20, 60]
+
+    private let itemsTotal: Int
+    private let totalWeight: Double
+    private var itemsDone = 0
+    private var failures = 0
+    private var doneWeight = 0.0
+    /// Running totals after each finished item, oldest first; the first stands for the start.
+    private var history: [Sample] = [Sample(time: .zero, weight: 0, megapixels: 0)]
+    private var inFlight: [Int: Double] = [:]
+    private var highestFraction = 0.0
+
+    package init(itemsTotal: Int, totalWeight: Double) {
+        self.itemsTotal = itemsTotal
+        self.totalWeight = totalWeight
+    }
+
+    /// Counts an item that needed no work.
+    package mutating func skipped(weight: Double, failed: Bool) {
+        itemsDone += 1
+        failures += failed ? 1 : 0
+        doneWeight += weight
+    }
+
+    /// So much of a worker's item is done, 0 ... 1.
+    package mutating func progressed(worker: Int, weight: Double, fraction: Double) {
+        inFlight[worker] = weight * min(max(fraction, 0), 1)
+    }
+
+    package mutating func finished(
+        worker: Int, weight: Double, megapixels: Double, failed: Bool, at now: Duration
+    ) {
+        inFlight[worker] = nil
+        itemsDone += 1
+        failures += failed ? 1 : 0
+        doneWeight += weight
+        let last = history[history.count - 1]
+        history.append(Sample(time: now, weight: last.weight + weight, megapixels: last.megapixels + megapixels))
+        let horizon = now - .seconds(Self.spans[Self.spans.count - 1])
+        if let keep = history.lastIndex(where: { $0.time <= horizon }), keep > 64 {
+            history.removeFirst(keep)
+        }
+    }
+
+    /// The worker's item will be done again or never.
+    package mutating func abandoned(worker: Int) {
+        inFlight[worker] = nil
+    }
+
+    package mutating func snapshot(at now: Duration) -> ProgressSnapshot {
+        let progress = doneWeight + inFlight.values.reduce(0, +)
+        let fraction = itemsDone == itemsTotal ? 1 : min(totalWeight > 0 ? progress / totalWeight : 0, 0.999)
+        // An item that is done again must not make the bar go back.
+        highestFraction = max(highestFraction, fraction)
+        let rates = Self.spans.compactMap { rate(over: $0, at: now) }
+        let left = max(totalWeight - progress, 0)
+        let speeds = rates.map(\.weight).filter { $0 > 0 }
+        var secondsLeft: ClosedRange<Double>?
+        if let slowest = speeds.min(), let fastest = speeds.max() {
+            secondsLeft = left / fastest...left / slowest
+        }
+        return ProgressSnapshot(
+            itemsDone: itemsDone, itemsTotal: itemsTotal, failures: failures, fraction: highestFraction,
+            megapixelsPerSecond: rates.first?.megapixels ?? 0, secondsLeft: secondsLeft)
+    }
+
+    /// Weight and megapixels per second from the last sample before the span up to now.
+    private func rate(over seconds: Double, at now: Duration) -> (weight: Double, megapixels: Double)? {
+        guard history.count > 1, let last = history.last else { return nil }
+        let begin = now - .seconds(seconds)
+        let first = history.last { $0.time <= begin } ?? history[0]
+        let span = (now - first.time).inSeconds
+        guard span > 0, last.time > first.time else { return nil }
+        return ((last.weight - first.weight) / span, (last.megapixels - first.megapixels) / span)
+    }
+}

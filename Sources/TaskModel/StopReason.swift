@@ -1,0 +1,50 @@
+/// Why running work was asked to stop (rule 69).
+package enum StopReason: Hashable, Codable, Sendable {
+    /// What the machine no longer offered.
+    package enum Condition: String, Codable, Sendable {
+        /// The volume of the outputs is full or can no longer be written.
+        case outputVolume
+        case externalPower, network, idle, thermal
+    }
+
+    case userStop, stalled, slowDeclined, timeBudget, preempted, memoryPressure, deviceLost, shutdown, sleep
+    case hostRemoved, replaced, quota, simulated
+    case conditionLost(Condition)
+
+    /// Stable machine code, e.g. `userStop` or `conditionLost.outputVolume`.
+    package var code: String {
+        switch self {
+        case .userStop: "userStop"
+        case .stalled: "stalled"
+        case .slowDeclined: "slowDeclined"
+        case .timeBudget: "timeBudget"
+        case .preempted: "preempted"
+        case .memoryPressure: "memoryPressure"
+        case .deviceLost: "deviceLost"
+        case .shutdown: "shutdown"
+        case .sleep: "sleep"
+        case .hostRemoved: "hostRemoved"
+        case .replaced: "replaced"
+        case .quota: "quota"
+        case .simulated: "simulated"
+        case .conditionLost(let condition): "conditionLost.\(condition.rawValue)"
+        }
+    }
+}
+
+/// How a task ended.
+package enum TaskOutcome: Hashable, Codable, Sendable {
+    /// Every item has its result; `failures` of them could not be done (rule 68).
+    case completed(failures: Int)
+    /// Some items have no result; a later run goes on with them.
+    case stopped(StopReason)
+
+    /// Stable machine code.
+    package var code: String {
+        switch self {
+        case .completed(failures: 0): "completed"
+        case .completed: "completedWithFailures"
+        case .stopped(let reason): "stopped.\(reason.code)"
+        }
+    }
+}

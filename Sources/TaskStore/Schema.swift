@@ -1,0 +1,61 @@
+import GRDB
+
+/// The form of the journal. A migration that was released is never edited; a change is a new one at the end.
+enum Schema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 jobs, items, outputs") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE job (
+                        id INTEGER PRIMARY KEY,
+                        identifier TEXT NOT NULL UNIQUE,
+                        request TEXT NOT NULL,
+                        run INTEGER NOT NULL,
+                        program TEXT NOT NULL,
+                        begun REAL NOT NULL,
+                        ended REAL,
+                        outcome TEXT
+                    ) STRICT;
+
+                    CREATE TABLE settings (
+                        id INTEGER PRIMARY KEY,
+                        text TEXT NOT NULL UNIQUE
+                    ) STRICT;
+
+                    CREATE TABLE output (
+                        path TEXT PRIMARY KEY,
+                        job INTEGER NOT NULL REFERENCES job(id),
+                        run INTEGER NOT NULL,
+                        input TEXT NOT NULL,
+                        input_size INTEGER NOT NULL,
+                        input_modified INTEGER NOT NULL,
+                        input_checksum TEXT NOT NULL,
+                        settings INTEGER NOT NULL REFERENCES settings(id),
+                        program TEXT NOT NULL,
+                        foreign_size INTEGER,
+                        foreign_modified INTEGER,
+                        made INTEGER NOT NULL,
+                        size INTEGER,
+                        modified INTEGER,
+                        width INTEGER,
+                        height INTEGER,
+                        checksum TEXT,
+                        status TEXT NOT NULL,
+                        reason TEXT NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+
+                    CREATE TABLE item (
+                        job INTEGER NOT NULL REFERENCES job(id),
+                        input TEXT NOT NULL,
+                        run INTEGER NOT NULL,
+                        status TEXT NOT NULL,
+                        code TEXT NOT NULL,
+                        reason TEXT NOT NULL,
+                        PRIMARY KEY (job, input)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import GRDB
+package import TaskModel
+
+/// The journal of jobs in SQLite: what was asked for, what is going to be written, and what was made.
+///
+/// Several processes may use it at once. What was recorded survives the death of any process; after a power cut the
+/// last moments may be missing, never more than that.
+package final class TaskStore: Sendable {
+    package let path: String
+    private let queue: DatabaseQueue
+    private let program: String
+
+    /// Opens the journal in a folder, and makes both where there is none.
+    ///
+    /// - Parameters:
+    ///   - folder: Made when it is not there.
+    ///   - program: Version of what decides the bytes of outputs.
+    /// - Throws: ``StoreError``: `cannotOpen`, `damaged`, `newerVersion` or `busy`; the file is left as it is.
+    package init(folder: String, program: String) throws(StoreError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw StoreError(
+                .cannotOpen, "The folder \(folder) cannot be made.",
+                fix: "Set XDG_STATE_HOME to a folder that can be written.")
+        }
+        path = Self.path(in: folder)
+        self.program = program
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        do {
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            let migrator = Schema.migrator
+            let isNewer = try queue.read { db in try migrator.hasBeenSuperseded(db) }
+            guard !isNewer else {
+                throw StoreError(
+                    .newerVersion, "The journal \(path) was written by a newer version of bgrun.",
+                    fix: "Use that version, or set XDG_STATE_HOME to another folder.")
+            }
+            try migrator.migrate(queue)
+        } catch {
+            throw Self.wrap(error, path)
+        }
+    }
+
+    package static func path(in folder: String) -> String { folder + "/journal.sqlite" }
+
+    /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
+    package func begin(
+        _ request: ContinuedProcessingRequest, requestText: String, now: Double
+    ) throws(StoreError) -> JobRecord {
+        try write { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, run, outcome FROM job WHERE identifier = ?",
+                arguments: [request.identifier.rawValue])
+            guard let row else {
+                try db.execute(
+                    sql: "INSERT INTO job (identifier, request, run, program, begun) VALUES (?, ?, 1, ?, ?)",
+                    arguments: [request.identifier.rawValue, requestText, self.program, now])
+                return JobRecord(id: db.lastInsertedRowID, run: 1, continues: false)
+            }
+            let outcome: String? = row["outcome"]
+            let continues = outcome?.hasPrefix("completed") != true
+            let job = JobRecord(id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues)
+            try db.execute(
+                sql:
+                    "UPDATE job SET request = ?, run = ?, program = ?, begun = ?, ended = NULL, outcome = NULL WHERE id = ?",
+                arguments: [requestText, job.run, self.program, now, job.id])
+            return job
+        }
+    }
+
+    /// Whether the last run of a job was stopped or killed, and its run number. Changes nothing.
+    package func lookUp(_ identifier: TaskIdentifier) throws(StoreError) -> JobRecord? {
+        try read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT id, run, outcome FROM job WHERE identifier = ?", arguments: [identifier.rawValue]
+            ).map { row in
+                let outcome: String? = row["outcome"]
+                let continues = outcome?.hasPrefix("completed") != true
+                return JobRecord(id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues)
+            }
+        }
+    }
+
+    package func end(_ job: JobRecord, _ outcome: TaskOutcome, now: Double) throws(StoreError) {
+        try write { db in
+            try db.execute(
+                sql: "UPDATE job SET ended = ?, outcome = ? WHERE id = ?", arguments: [now, outcome.code, job.id])
+        }
+    }
+
+    /// Notes outputs before the work on them starts, in one transaction.
+    package func plan(_ outputs: [PlannedOutput], of job: JobRecord) throws(StoreError) {
+        try write { db in
+            var settings: [String: Int64] = [:]
+            let insert = try db.makeStatement(
+                sql: """
+                    INSERT OR REPLACE INTO output (path, job, run, input, input_size, input_modified, input_checksum,
+                        settings, program, foreign_size, foreign_modified, made, status, reason)
+                    VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, '', '')
+                    """)
+            for output in outputs {
+                let id = try settings[output.settings] ?? Self.settingsID(output.settings, db)
+                settings[output.settings] = id
+                try insert.execute(arguments: [
+                    output.path, job.id, job.run, output.input, output.inputIdentity.size,
+                    output.inputIdentity.modified, id, self.program, output.foreign?.size, output.foreign?.modified,
+                ])
+            }
+        }
+    }
+
+    /// Records how items ended, in one transaction.
+    package func record(_ items: [ItemRecord], of job: JobRecord) throws(StoreError) {
+        try write { db in
+            let insert = try db.makeStatement(
+                sql: "INSERT OR REPLACE INTO item (job, input, run, status, code, reason) VALUES (?, ?, ?, ?, ?, ?)")
+            let update = try db.makeStatement(
+                sql: """
+                    UPDATE output SET made = 1, input_checksum = ?, size = ?, modified = ?, width = ?, height = ?,
+                        checksum = ?, status = ?, reason = ? WHERE path = ? AND job = ?
+                    """)
+            for item in items {
+                try insert.execute(arguments: [job.id, item.input, job.run, item.status, item.code, item.reason])
+                for output in item.outputs {
+                    try update.execute(arguments: [
+                        item.inputChecksum, output.identity.size, output.identity.modified, output.width,
+                        output.height, output.checksum, item.status, item.reason, output.path, job.id,
+                    ])
+                }
+            }
+        }
+    }
+
+    /// What is known about these paths; paths never planned are absent.
+    package func known(_ paths: [String]) throws(StoreError) -> [String: KnownOutput] {
+        try read { db in
+            var found: [String: KnownOutput] = [:]
+            for start in stride(from: 0, to: paths.count, by: 500) {
+                let part = paths[start..<min(start + 500, paths.count)]
+                let marks = Array(repeating: "?", count: part.count).joined(separator: ",")
+                let rows = try Row.fetchCursor(
+                    db,
+                    sql: """
+                        SELECT output.*, settings.text AS settings_text FROM output
+                        JOIN settings ON settings.id = output.settings WHERE path IN (\(marks))
+                        """, arguments: StatementArguments(part))
+                while let row = try rows.next() {
+                    found[row["path"]] = KnownOutput(row)
+                }
+            }
+            return found
+        }
+    }
+
+    private static func settingsID(_ text: String, _ db: Database) throws -> Int64 {
+        try db.execute(sql: "INSERT OR IGNORE INTO settings (text) VALUES (?)", arguments: [text])
+        return try Int64.fetchOne(db, sql: "SELECT id FROM settings WHERE text = ?", arguments: [text]) ?? 0
+    }
+
+    private func write<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+        do { return try queue.write(body) } catch { throw Self.wrap(error, path) }
+    }
+
+    private func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+        do { return try queue.read(body) } catch { throw Self.wrap(error, path) }
+    }
+
+    private static func wrap(_ error: any Error, _ path: String) -> StoreError {
+        if let error = error as? StoreError { return error }
+        let code = (error as? DatabaseError)?.resultCode
+        switch code {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+            return StoreError(
+                .damaged, "The journal \(path) cannot be read: \(message(error)).",
+                fix: "Move it away to begin a new one; outputs stay, but are no longer known as made by bgrun.")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return StoreError(
+                .busy, "The journal \(path) is held by another process.", fix: "Run the command again.")
+        case .SQLITE_FULL, .SQLITE_IOERR:
+            return StoreError(
+                .writeFailed, "The journal \(path) cannot be written: \(message(error)).",
+                fix: "Make room on its volume and run the command again.")
+        default:
+            return StoreError(
+                .cannotOpen, "The journal \(path) cannot be opened: \(message(error)).",
+                fix: "Make its folder writable, or set XDG_STATE_HOME to another folder.")
+        }
+    }
+
+    private static func message(_ error: any Error) -> String {
+        (error as? DatabaseError)?.message ?? "\(error)"
+    }
+}
+
+extension KnownOutput {
+    fileprivate init(_ row: Row) {
+        let isMade: Bool = row["made"]
+        let foreignSize: Int64? = row["foreign_size"]
+        let foreignModified: Int64? = row["foreign_modified"]
+        job = row["job"]
+        run = row["run"]
+        input = row["input"]
+        inputIdentity = FileIdentity(size: row["input_size"], modified: row["input_modified"])
+        inputChecksum = row["input_checksum"]
+        settings = row["settings_text"]
+        program = row["program"]
+        if let foreignSize, let foreignModified {
+            foreign = FileIdentity(size: foreignSize, modified: foreignModified)
+        }
+        if isMade {
+            made = MadeOutput(
+                path: row["path"], identity: FileIdentity(size: row["size"], modified: row["modified"]),
+                width: row["width"], height: row["height"], checksum: row["checksum"])
+        }
+        status = row["status"]
+        reason = row["reason"]
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import ImageCodecs
+import ImageExport
+import OpenCLKit
+import SamplePhotos
+import Testing
+
+@Suite struct ExporterTests {
+    /// Settings that between them take every path through the pipeline.
+    static let variety: [OutputSettings] = [
+        settings { $0.size = .longEdge(200) },
+        settings {
+            $0.size = .fit(width: 120, height: 90)
+            $0.exact = true
+            $0.sharpening = Sharpening(amount: 0.8, sigma: 1)
+        },
+        settings {
+            $0.size = .fill(width: 100, height: 140)
+            $0.linearLight = true
+            $0.format = .png
+        },
+        settings { $0.sharpening = Sharpening(amount: 0.5, sigma: 0.7) },
+        settings {
+            $0.size = .longEdge(150)
+            $0.colorSpace = .displayP3
+            $0.format = .webp
+        },
+        settings {
+            $0.colorSpace = .displayP3
+            $0.sharpening = Sharpening(amount: 0.5, sigma: 0.7)
+        },
+    ]
+
+    func photos(_ folder: TestFolder, count: Int = 6) throws -> [String] {
+        try SamplePhotos.write(count: count, width: 480, height: 320, seed: 21, to: folder.file("photos")).map(\.path)
+    }
+
+    func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+    @Test func severalOutputsOfOneDecodeEqualSeparateExports() throws {
+        let folder = try TestFolder()
+        // One scale for all: exact, so that the shared decode is the one each would have had.
+        let wanted = Self.variety.map { each in
+            var each = each
+            each.exact = true
+            return each
+        }
+        for (index, input) in try photos(folder).enumerated() {
+            let together = wanted.indices.map { folder.file("together-\(index)-\($0)") }
+            let result = export(input, to: Array(zip(together, wanted)))
+            #expect(result.status == .good)
+            #expect(result.outputs.map(\.path) == together)
+            for (n, each) in wanted.enumerated() {
+                let alone = folder.file("alone-\(index)-\(n)")
+                #expect(export(input, to: [(alone, each)]).status == .good)
+                #expect(try bytes(alone) == bytes(together[n]), "output \(n) of \(input)")
+            }
+        }
+    }
+
+    @Test func theChunkSizeDoesNotChangeAByte() throws {
+        let folder = try TestFolder()
+        for (index, input) in try photos(folder).enumerated() {
+            for (n, each) in Self.variety.enumerated() {
+                let whole = folder.file("\(index)-\(n)")
+                #expect(export(input, to: [(whole, each)]).status == .good)
+                for rows in [1, 5, 8, 100_000] {
+                    let other = folder.file("\(index)-\(n)-\(rows)")
+                    let result = export(input, to: [(other, each)], exporter: ImageExporter(chunkRows: rows))
+                    #expect(result.status == .good)
+                    #expect(try bytes(other) == bytes(whole), "\(rows) rows, settings \(n), \(input)")
+                }
+            }
+        }
+    }
+
+    @Test func theOpenCLLaneWritesTheSameFiles() throws {
+        let folder = try TestFolder()
+        let device = try openCLDevice().info.identity
+        let exporter = ImageExporter()
+        for (index, input) in try photos(folder, count: 2).enumerated() {
+            for (n, each) in Self.variety.enumerated() {
+                let (cpu, device_) = (folder.file("cpu-\(index)-\(n)"), folder.file("opencl-\(index)-\(n)"))
+                #expect(export(input, to: [(cpu, each)]).status == .good)
+                let result = export(input, to: [(device_, each)], exporter: exporter, lane: .openCL(device: device))
+                #expect(result.status == .good, "\(result.failure?.reason ?? "")")
+                #expect(try bytes(cpu) == bytes(device_), "settings \(n), \(input)")
+            }
+        }
+    }
+
+    @Test func aDeviceThatIsNotThereIsADeviceFailure() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let result = export(
+            input, to: [(folder.file("out.jpg"), OutputSettings())], lane: .openCL(device: "nobody:gpu:nothing"))
+        #expect(result.status == .failed)
+        #expect(result.failure?.code == "device")
+    }
+
+    @Test func aTruncatedPictureIsWrittenAndCalledDamaged() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let data = try bytes(input)
+        let cut = folder.file("cut.jpg")
+        try data.prefix(data.count * 2 / 3).write(to: URL(fileURLWithPath: cut))
+        let out = folder.file("out.jpg")
+        let result = export(cut, to: [(out, settings { $0.size = .longEdge(100) })])
+        #expect(result.status == .damaged)
+        #expect(!result.notes.isEmpty)
+        #expect(try Decoded(out).damage.isEmpty)
+    }
+
+    @Test func whatIsNoPictureFailsAndLeavesNothing() throws {
+        let folder = try TestFolder()
+        let text = folder.file("text.jpg")
+        try Data("not a picture".utf8).write(to: URL(fileURLWithPath: text))
+        let empty = folder.file("empty.png")
+        try Data().write(to: URL(fileURLWithPath: empty))
+        for (input, code) in [
+            (text, "unknownFormat"), (empty, "unknownFormat"), (folder.file("missing.jpg"), "unreadable"),
+            (folder.path, "unreadable"),
+        ] {
+            let out = folder.file("out/x.jpg")
+            let result = export(input, to: [(out, OutputSettings())])
+            #expect(result.status == .failed)
+            #expect(result.failure?.code == code, "\(input): \(result.failure?.reason ?? "")")
+            #expect(!FileManager.default.fileExists(atPath: out))
+        }
+    }
+
+    @Test func anExistingFileIsKeptUnlessItMayBeReplaced() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let out = folder.file("out.jpg")
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
+        let refused = export(input, to: [(out, OutputSettings())])
+        #expect(refused.failure?.code == "outputExists")
+        #expect(try bytes(out) == Data("mine".utf8))
+        #expect(export(input, to: [(out, OutputSettings())], mayReplace: true).status == .good)
+        #expect(try Decoded(out).width > 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!left.contains { $0.hasPrefix(".bgrun-") })
+    }
+
+    @Test func aStopBetweenBandsLeavesNothing() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let out = folder.file("out.jpg")
+        let item = ExportItem(
+            input: input, outputs: [.init(settings: OutputSettings(), path: out, mayReplace: false)], lane: .cpu,
+            limits: DecodeLimits())
+        var calls = 0
+        let result = ImageExporter().export(item) { progress in
+            calls += 1
+            #expect(progress.done <= progress.total)
+            return calls < 3
+        }
+        #expect(result.status == .stopped)
+        #expect(calls == 3)
+        #expect(!FileManager.default.fileExists(atPath: out))
+    }
+
+    @Test func aPictureThatNeedsMoreThanItsShareOfMemoryIsHandedBack() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        var limits = DecodeLimits()
+        limits.maxWorkingBytes = 1 << 20
+        let out = folder.file("out.jpg")
+        let result = export(input, to: [(out, OutputSettings())], limits: limits)
+        #expect(result.failure?.code == "memoryShare", "\(result.failure?.reason ?? "")")
+        limits.maxWorkingBytes = 1 << 30
+        let again = export(input, to: [(out, OutputSettings())], limits: limits)
+        #expect(again.status == .good)
+        #expect(again.workingBytes > 1 << 20 && again.workingBytes < 1 << 30)
+    }
+
+    @Test(arguments: [
+        (OutputSize.longEdge(100), false, (100, 67)), (.longEdge(1000), false, (480, 320)),
+        (.longEdge(960), true, (960, 640)), (.fit(width: 90, height: 90), false, (90, 60)),
+        (.fill(width: 90, height: 90), false, (90, 90)), (.fill(width: 1000, height: 500), false, (480, 240)),
+        (.original, false, (480, 320)),
+    ])
+    func sizesComeOutAsAskedFor(_ size: OutputSize, _ enlarge: Bool, _ expected: (Int, Int)) throws {
+        for orientation in [1, 6] {
+            let transposed = orientation >= 5
+            let geometry = OutputGeometry(
+                width: transposed ? 320 : 480, height: transposed ? 480 : 320, orientation: orientation, size: size,
+                enlarge: enlarge)
+            #expect((geometry.uprightWidth, geometry.uprightHeight) == expected, "orientation \(orientation)")
+        }
+    }
+}

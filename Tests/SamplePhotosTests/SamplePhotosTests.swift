@@ -1,0 +1,53 @@
+import Foundation
+import ImageCodecs
+import SamplePhotos
+import Testing
+
+@Suite struct SamplePhotosTests {
+    @Test func theSameSeedGivesTheSamePixels() {
+        let one = SamplePhotos.pixels(seed: 7, width: 331, height: 257)
+        #expect(one == SamplePhotos.pixels(seed: 7, width: 331, height: 257))
+        #expect(one != SamplePhotos.pixels(seed: 8, width: 331, height: 257))
+        #expect(one.count == 331 * 257 * 4)
+    }
+
+    @Test func bandsOfOnePictureMeetWithoutASeam() {
+        // Bands are 128 rows high: the step between rows 127 and 128 may not stand out from the steps beside it.
+        let (width, height) = (512, 256)
+        let pixels = SamplePhotos.pixels(seed: 3, width: width, height: height)
+        func step(_ y: Int) -> Int {
+            (0..<width).reduce(0) { sum, x in
+                sum + abs(Int(pixels[(y * width + x) * 4 + 1]) - Int(pixels[((y - 1) * width + x) * 4 + 1]))
+            }
+        }
+        let others = (100..<160).filter { $0 != 128 }.map(step)
+        #expect(step(128) <= (others.max() ?? 0) * 3 / 2)
+    }
+
+    @Test func aSetVariesOrientationAndProfile() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/sample-photos-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photos = try SamplePhotos.write(count: 12, width: 240, height: 160, seed: 1, to: folder)
+
+        #expect(photos.map(\.orientation) == [1, 1, 1, 6, 1, 1, 8, 1, 1, 3, 1, 1])
+        #expect(photos.filter { $0.profile == .displayP3 || $0.profile == .adobeRGB }.count == 2)
+        #expect(photos.contains { $0.profile == nil })
+        for photo in photos {
+            let data = try #require(FileManager.default.contents(atPath: photo.path))
+            try data.withUnsafeBytes { bytes in
+                let header = try CodecRegistry.decoder(for: bytes, limits: DecodeLimits()).header
+                #expect(header.width == photo.width && header.height == photo.height)
+                #expect(header.orientation == photo.orientation)
+                #expect((header.metadata.icc != nil) == (photo.profile != nil))
+            }
+        }
+    }
+
+    @Test func cameraSizesComeToTwoToThreeBitsPerPixel() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/sample-photos-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for photo in try SamplePhotos.write(count: 3, width: 3000, height: 2000, seed: 1, to: folder) {
+            #expect((1.9...3.1).contains(photo.bitsPerPixel), "\(photo.path)")
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import SchedulingCore
+import TaskModel
+import Testing
+
+@Suite struct JobMachineTests {
+    private let limits = JobMachine.Limits(workers: 2, claimBytes: 1000, hang: .seconds(60), grace: .seconds(5))
+
+    @Test func everyItemRunsOnceInOrderWithAShareOfTheMemory() {
+        var job = JobSimulation(items: 7, limits: limits)
+        job.run()
+        #expect(job.runs.map(\.item) == Array(0..<7))
+        #expect(job.runs.allSatisfy { $0.terms.claimBytes == 500 && !$0.terms.alone })
+        #expect(job.outcomes == [.completed(failures: 0)])
+        #expect(job.mostInFlight == 2)
+    }
+
+    @Test func aJobWithoutItemsCompletesAtOnce() {
+        var job = JobSimulation(items: 0, limits: limits)
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 0)])
+        #expect(job.runs.isEmpty)
+    }
+
+    @Test func failedItemsAreCountedAndStopNothing() {
+        var job = JobSimulation(items: 6, limits: limits) { $0 % 2 == 0 ? .bad : .good }
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 3)])
+        #expect(job.settled.count == 6)
+    }
+
+    @Test func anItemThatNeedsMoreThanItsShareRunsAgainAloneWithTheWholeClaim() {
+        var job = JobSimulation(items: 5, limits: limits) { $0 == 1 ? .hungry : .good }
+        job.run()
+        #expect(job.runs.last?.item == 1)
+        #expect(job.runs.last?.terms.claimBytes == 1000)
+        #expect(job.runs.last?.terms.alone == true)
+        #expect(job.broken.isEmpty)
+        #expect(job.outcomes == [.completed(failures: 0)])
+    }
+
+    @Test func aSingleWorkerHasTheWholeClaimSoNothingIsTriedTwice() {
+        let limits = JobMachine.Limits(workers: 1, claimBytes: 1000)
+        var job = JobSimulation(items: 2, limits: limits) { _ in .hungry }
+        job.run()
+        #expect(job.runs.count == 2)
+        #expect(job.outcomes == [.completed(failures: 2)])
+    }
+
+    @Test func aCrashedDecoderCostsOneItem() {
+        var job = JobSimulation(items: 4, limits: limits) { $0 == 2 ? .crashes(11) : .good }
+        job.run()
+        #expect(job.settled[2] == [.crashed(.signaled(11))])
+        #expect(job.runs.count == 4)
+        #expect(job.outcomes == [.completed(failures: 1)])
+    }
+
+    @Test func anItemWhoseWorkerWasKilledIsTriedOnceMoreAlone() {
+        var job = JobSimulation(items: 4, limits: limits) { $0 == 0 ? .crashes(9) : .good }
+        job.run()
+        #expect(job.runs.filter { $0.item == 0 }.map(\.terms.alone) == [false, true])
+        #expect(job.settled[0] == [.crashed(.signaled(9))])
+        #expect(job.outcomes == [.completed(failures: 1)])
+    }
+
+    @Test func aSilentItemIsKilledAtTheHangLimit() {
+        var job = JobSimulation(items: 3, limits: limits) { $0 == 1 ? .hangs : .good }
+        job.run()
+        #expect(job.settled[1] == [.hung(after: .seconds(60))])
+        #expect(job.outcomes == [.completed(failures: 1)])
+    }
+
+    @Test func aSignOfLifeExtendsTheHangLimit() {
+        var job = JobSimulation(items: 1, limits: limits, itemTime: { _ in .seconds(110) })
+        job.run()
+        #expect(job.settled[0] == [.reported], "a sign came after 55 s, the end 55 s later")
+    }
+
+    @Test func afterAStopNothingIsHandedOutAndItemsInFlightFinish() {
+        var job = JobSimulation(items: 10, limits: limits)
+        job.stop(.userStop, at: .milliseconds(150))
+        job.run()
+        #expect(job.runs.map(\.item) == [0, 1, 2, 3])
+        #expect(job.settled[3] == [.reported])
+        #expect(job.settled[4] == [.unfinished])
+        #expect(job.outcomes == [.stopped(.userStop)])
+        #expect(job.now == .milliseconds(200))
+    }
+
+    @Test func theFirstStopReasonIsTheOneReported() {
+        var job = JobSimulation(items: 10, limits: limits)
+        job.stop(.timeBudget, at: .milliseconds(120))
+        job.stop(.userStop, at: .milliseconds(130))
+        job.run()
+        #expect(job.outcomes == [.stopped(.timeBudget)])
+    }
+
+    @Test func aStopThatLostTheRaceWithTheLastItemsIsACompletion() {
+        var job = JobSimulation(items: 2, limits: limits)
+        job.stop(.userStop, at: .milliseconds(50))
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 0)])
+    }
+
+    @Test func itemsStillInFlightWhenTheGraceEndsAreLeftToALaterRun() {
+        var job = JobSimulation(items: 4, limits: limits) { $0 == 1 ? .hangs : .good }
+        job.stop(.userStop, at: .milliseconds(10))
+        job.run()
+        #expect(job.settled[0] == [.reported])
+        #expect(job.settled[1] == [.unfinished])
+        #expect(job.outcomes == [.stopped(.userStop)])
+        #expect(job.now < .seconds(6))
+    }
+
+    @Test func aJobWhoseOnlyRestWasKilledAtTheEndOfTheGraceIsNotComplete() {
+        var job = JobSimulation(items: 2, limits: limits) { $0 == 1 ? .hangs : .good }
+        job.stop(.timeBudget, at: .seconds(1))
+        job.run()
+        #expect(job.outcomes == [.stopped(.timeBudget)])
+    }
+
+    @Test func aStopBeforeTheStartRunsNothing() {
+        var machine = JobMachine(itemCount: 2, limits: limits, lanes: LanePolicy(.cpu, deviceIsUsable: false))
+        let actions = machine.stop(.shutdown, at: .zero)
+        #expect(
+            actions == [
+                .settle(item: 0, .unfinished), .settle(item: 1, .unfinished), .finish(.stopped(.shutdown)),
+            ])
+        let late = machine.start(at: .zero)
+        #expect(late.isEmpty)
+    }
+
+    @Test func aFailingDeviceHandsItsItemsToTheCPUWhenItIsOnlyPreferred() {
+        let lanes = LanePolicy(.preferDevice, deviceIsUsable: true)
+        var job = JobSimulation(items: 8, limits: limits, lanes: lanes) { _ in .deviceBreaks }
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 0)])
+        #expect(job.runs.filter { $0.terms.lane == .device }.count <= LanePolicy.maxDeviceFailures + 1)
+    }
+
+    @Test func aFailingDeviceFailsTheItemsThatRequireIt() {
+        let lanes = LanePolicy(.requireDevice, deviceIsUsable: true)
+        var job = JobSimulation(items: 4, limits: limits, lanes: lanes) { _ in .deviceBreaks }
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 4)])
+        #expect(job.runs.allSatisfy { $0.terms.lane == .device })
+    }
+
+    /// However items behave and whenever the job is stopped: one settlement for each item, one outcome, nothing handed
+    /// out after the stop, never two items on a worker, and nothing beside an item that runs alone.
+    @Test func nothingIsLostOrSettledTwice() {
+        for seed in 0..<400 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let count = Int.random(in: 0...40, using: &random)
+            let behaviours = (0..<count).map { _ -> JobSimulation.Behaviour in
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0: .bad
+                case 1: .hungry
+                case 2: .deviceBreaks
+                case 3: .crashes(11)
+                case 4: .crashes(9)
+                case 5: .hangs
+                default: .good
+                }
+            }
+            let times = (0..<count).map { _ in Duration.milliseconds(Int.random(in: 1...400, using: &random)) }
+            let preferences: [LanePolicy.Preference] = [.cpu, .requireDevice, .preferDevice, .measured]
+            let preference = preferences[Int.random(in: 0..<4, using: &random)]
+            let limits = JobMachine.Limits(workers: Int.random(in: 1...5, using: &random), claimBytes: 1 << 20)
+            var job = JobSimulation(
+                items: count, limits: limits, lanes: LanePolicy(preference, deviceIsUsable: true),
+                behaviour: { behaviours[$0] }, itemTime: { times[$0] })
+            let stopTime = Duration.milliseconds(Int.random(in: 0...3000, using: &random))
+            let stops = Bool.random(using: &random)
+            if stops { job.stop(.userStop, at: stopTime) }
+            job.run()
+
+            #expect(job.broken.isEmpty, "seed \(seed): \(job.broken)")
+            #expect(job.outcomes.count == 1, "seed \(seed)")
+            #expect(job.settled.count == count, "seed \(seed)")
+            #expect(job.settled.values.allSatisfy { $0.count == 1 }, "seed \(seed)")
+            if case .completed = job.outcomes[0] {
+                #expect(!job.settled.values.contains([.unfinished]), "seed \(seed): an item has no result")
+            }
+            if stops {
+                #expect(job.runs.allSatisfy { $0.at <= stopTime }, "seed \(seed)")
+            } else {
+                #expect(!job.settled.values.contains([.unfinished]), "seed \(seed)")
+                let failed = job.settled.values.filter { $0 != [.reported] }.count
+                guard case .completed(let failures) = job.outcomes[0] else {
+                    Issue.record("seed \(seed): not stopped, yet \(job.outcomes)")
+                    continue
+                }
+                #expect(failures >= failed, "seed \(seed)")
+            }
+        }
+    }
+}

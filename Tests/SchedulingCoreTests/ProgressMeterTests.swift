@@ -1,0 +1,66 @@
+import SchedulingCore
+import TaskModel
+import Testing
+
+@Suite struct ProgressMeterTests {
+    @Test func anEvenRateGivesANarrowRange() throws {
+        var meter = ProgressMeter(itemsTotal: 100, totalWeight: 1000)
+        for item in 1...50 {
+            meter.finished(worker: 0, weight: 10, megapixels: 24, failed: false, at: .seconds(item))
+        }
+        let progress = meter.snapshot(at: .seconds(50))
+        let left = try #require(progress.secondsLeft)
+        #expect(abs(left.lowerBound - 50) < 1 && abs(left.upperBound - 50) < 1)
+        #expect(abs(progress.megapixelsPerSecond - 24) < 0.5)
+        #expect(progress.itemsDone == 50 && abs(progress.fraction - 0.5) < 1e-9)
+    }
+
+    @Test func aRateThatFellWidensTheRange() throws {
+        var meter = ProgressMeter(itemsTotal: 200, totalWeight: 2000)
+        var time = Duration.zero
+        for item in 0..<100 {
+            time += item < 90 ? .milliseconds(200) : .milliseconds(800)
+            meter.finished(worker: 0, weight: 10, megapixels: 24, failed: false, at: time)
+        }
+        let progress = meter.snapshot(at: time)
+        let left = try #require(progress.secondsLeft)
+        #expect(left.lowerBound < 50 && left.upperBound > 75)
+    }
+
+    @Test func beforeAnythingIsFinishedThereIsNoRange() {
+        var meter = ProgressMeter(itemsTotal: 3, totalWeight: 30)
+        let before = meter.snapshot(at: .seconds(1))
+        meter.skipped(weight: 0, failed: false)
+        let after = meter.snapshot(at: .seconds(2))
+        #expect(before.secondsLeft == nil && after.secondsLeft == nil)
+    }
+
+    @Test func theFractionIsOneOnlyAtTheEndAndNeverFalls() {
+        for seed in 0..<100 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let count = Int.random(in: 1...30, using: &random)
+            let weights = (0..<count).map { _ in Double.random(in: 0...100, using: &random) }
+            var meter = ProgressMeter(itemsTotal: count, totalWeight: weights.reduce(0, +))
+            var last = 0.0
+            for (index, weight) in weights.enumerated() {
+                meter.progressed(worker: 1, weight: weight, fraction: .random(in: 0...1.5, using: &random))
+                if Bool.random(using: &random) { meter.abandoned(worker: 1) }
+                let before = meter.snapshot(at: .milliseconds(index * 100)).fraction
+                #expect(before >= last && before < 1, "seed \(seed)")
+                meter.finished(
+                    worker: 1, weight: weight, megapixels: 1, failed: false, at: .milliseconds(index * 100 + 50))
+                last = meter.snapshot(at: .milliseconds(index * 100 + 50)).fraction
+                #expect(last >= before, "seed \(seed)")
+            }
+            #expect(last == 1, "seed \(seed)")
+        }
+    }
+
+    @Test func failuresAreCountedAmongTheDone() {
+        var meter = ProgressMeter(itemsTotal: 2, totalWeight: 2)
+        meter.skipped(weight: 0, failed: true)
+        meter.finished(worker: 0, weight: 2, megapixels: 0, failed: true, at: .seconds(1))
+        let progress = meter.snapshot(at: .seconds(1))
+        #expect(progress.itemsDone == 2 && progress.failures == 2 && progress.fraction == 1)
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import GRDB
+import TaskModel
+import TaskStore
+import Testing
+
+@Suite struct TaskStoreTests {
+    private let folder: TemporaryFolder
+    private let request = ContinuedProcessingRequest(
+        identifier: TaskIdentifier("bgrun.export.a"), title: "Export", subtitle: "")
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func open(program: String = "1") throws -> TaskStore {
+        try TaskStore(folder: folder.path, program: program)
+    }
+
+    private func planned(_ name: String, foreign: FileIdentity? = nil) -> PlannedOutput {
+        PlannedOutput(
+            path: "/out/\(name).jpg", input: "/in/\(name).tif", inputIdentity: FileIdentity(size: 10, modified: 20),
+            settings: "{\"size\":\(name.count)}", foreign: foreign)
+    }
+
+    private func made(_ name: String, status: String = "good") -> ItemRecord {
+        ItemRecord(
+            input: "/in/\(name).tif", inputChecksum: "c0ffee", status: status, code: "", reason: "why",
+            outputs: [
+                MadeOutput(
+                    path: "/out/\(name).jpg", identity: FileIdentity(size: 5, modified: 6), width: 2, height: 3,
+                    checksum: "beef")
+            ])
+    }
+
+    @Test func aPlannedOutputIsKnownButNotMade() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        try store.plan([planned("a", foreign: FileIdentity(size: 1, modified: 2))], of: job)
+        let known = try #require(try store.known(["/out/a.jpg", "/out/b.jpg"])["/out/a.jpg"])
+        #expect(known.made == nil)
+        #expect(known.foreign == FileIdentity(size: 1, modified: 2))
+        #expect(known.input == "/in/a.tif")
+        #expect(known.inputIdentity == FileIdentity(size: 10, modified: 20))
+        #expect(known.settings == "{\"size\":1}")
+        #expect(try store.known(["/out/b.jpg"]).isEmpty)
+    }
+
+    @Test func aMadeOutputSurvivesReopening() throws {
+        do {
+            let store = try open(program: "7")
+            let job = try store.begin(request, requestText: "{}", now: 1)
+            try store.plan([planned("a")], of: job)
+            try store.record([made("a", status: "damaged")], of: job)
+        }
+        let known = try #require(try open().known(["/out/a.jpg"])["/out/a.jpg"])
+        #expect(known.made?.checksum == "beef")
+        #expect(known.made?.identity == FileIdentity(size: 5, modified: 6))
+        #expect(known.made?.width == 2 && known.made?.height == 3)
+        #expect(known.inputChecksum == "c0ffee")
+        #expect(known.status == "damaged")
+        #expect(known.reason == "why")
+        #expect(known.program == "7")
+    }
+
+    @Test func planningAnewForgetsWhatWasMade() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        try store.plan([planned("a")], of: job)
+        try store.record([made("a")], of: job)
+        try store.plan([planned("a")], of: job)
+        #expect(try store.known(["/out/a.jpg"])["/out/a.jpg"]?.made == nil)
+    }
+
+    @Test func aRecordOfAnotherJobDoesNotTouchAnOutput() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        let other = try store.begin(
+            ContinuedProcessingRequest(identifier: TaskIdentifier("bgrun.export.b"), title: "", subtitle: ""),
+            requestText: "{}", now: 1)
+        try store.plan([planned("a")], of: job)
+        try store.record([made("a")], of: other)
+        #expect(try store.known(["/out/a.jpg"])["/out/a.jpg"]?.made == nil)
+    }
+
+    @Test func aJobThatWasKilledOrStoppedGoesOnAndACompletedOneBeginsAnew() throws {
+        let store = try open()
+        #expect(try store.lookUp(request.identifier) == nil)
+        let first = try store.begin(request, requestText: "{}", now: 1)
+        #expect(first.run == 1 && !first.continues)
+        let afterKill = try store.begin(request, requestText: "{}", now: 2)
+        #expect(afterKill.id == first.id && afterKill.run == 1 && afterKill.continues)
+        try store.end(afterKill, .stopped(.userStop), now: 3)
+        #expect(try store.lookUp(request.identifier)?.continues == true)
+        let afterStop = try store.begin(request, requestText: "{}", now: 4)
+        #expect(afterStop.run == 1 && afterStop.continues)
+        try store.end(afterStop, .completed(failures: 2), now: 5)
+        let anew = try store.begin(request, requestText: "{}", now: 6)
+        #expect(anew.id == first.id && anew.run == 2 && !anew.continues)
+    }
+
+    @Test func thousandsOfPathsAreLookedUpAtOnce() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        let names = (0..<2_345).map(String.init)
+        try store.plan(names.map { planned($0) }, of: job)
+        #expect(try store.known(names.map { "/out/\($0).jpg" }).count == names.count)
+    }
+
+    @Test func twoProcessesMayWriteAtOnce() async throws {
+        let stores = [try open(), try open()]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, store) in stores.enumerated() {
+                group.addTask {
+                    let request = ContinuedProcessingRequest(
+                        identifier: TaskIdentifier("bgrun.export.\(index)"), title: "", subtitle: "")
+                    let job = try store.begin(request, requestText: "{}", now: 1)
+                    for number in 0..<50 {
+                        let name = "\(index)-\(number)"
+                        try store.plan([planned(name)], of: job)
+                        try store.record([made(name)], of: job)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let paths = (0..<2).flatMap { index in (0..<50).map { "/out/\(index)-\($0).jpg" } }
+        #expect(try stores[0].known(paths).values.filter { $0.made != nil }.count == 100)
+    }
+
+    @Test func aFileThatIsNoJournalIsNamedAndLeftAlone() throws {
+        let path = folder.path + "/journal.sqlite"
+        let text = Data(String(repeating: "this is no database. ", count: 100).utf8)
+        try text.write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: StoreError.self) { try self.open() }
+        #expect(error?.code == .damaged)
+        #expect(error?.sentence.contains(path) == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
+    }
+
+    @Test func aJournalOfANewerVersionIsRefusedAndKept() throws {
+        _ = try open()
+        let queue = try DatabaseQueue(path: folder.path + "/journal.sqlite")
+        try queue.write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('9 of the future')")
+        }
+        let error = #expect(throws: StoreError.self) { try self.open() }
+        #expect(error?.code == .newerVersion)
+        let count = try queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations WHERE identifier LIKE '9%'")
+        }
+        #expect(count == 1)
+    }
+
+    @Test func aDamagedPageIsAnErrorAndNotAnEmptyJournal() throws {
+        do {
+            let store = try open()
+            let job = try store.begin(request, requestText: "{}", now: 1)
+            try store.plan((0..<500).map { planned(String($0)) }, of: job)
+        }
+        let path = folder.path + "/journal.sqlite"
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        let size = try handle.seekToEnd()
+        try #require(size > 8192, "the journal was brought into its file when it was closed")
+        for offset in stride(from: 4096, to: size, by: 4096) {
+            try handle.seek(toOffset: offset)
+            try handle.write(contentsOf: Data(repeating: 0xff, count: 512))
+        }
+        try handle.close()
+        let error = #expect(throws: StoreError.self) {
+            try self.open().known((0..<500).map { "/out/\($0).jpg" })
+        }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test func aFolderThatCannotBeMadeIsNamed() throws {
+        let file = folder.path + "/file"
+        try Data().write(to: URL(fileURLWithPath: file))
+        let error = #expect(throws: StoreError.self) { try TaskStore(folder: file + "/state", program: "1") }
+        #expect(error?.code == .cannotOpen)
+    }
+}

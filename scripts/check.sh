@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The checks beside the tests: format, import arrows, kernel syntax.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+echo "format"
+swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+
+echo "arrows: every import is a declared dependency"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+swift build -c release --explicit-target-dependency-import-check error >"$log" 2>&1 || {
+    cat "$log" >&2
+    exit 1
+}
+if grep -E 'error:.*(imports another target|without declaring)' "$log" >&2; then exit 1; fi
+
+echo "kernels: OpenCL C 1.2"
+sources=(arithmetic resize sharpen resize_float)
+# Each file comes after those it builds on, as in the program that devices compile.
+clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
+for source in "${sources[@]}"; do cat "Kernels/Image/$source.cl"; done \
+    | "$clang" -x cl -cl-std=CL1.2 -fsyntax-only -Wall -Wextra -Werror -
+[[ $(ls Kernels/Image/*.cl | wc -l) -eq ${#sources[@]} ]] || {
+    echo "a kernel file is not checked: add it to scripts/check.sh" >&2
+    exit 1
+}
+echo "checks passed"

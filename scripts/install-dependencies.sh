@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that bgrun builds and tests with; does nothing when they are there.
+# Usage: scripts/install-dependencies.sh [--tests]
+set -euo pipefail
+
+build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
+    opencl-headers)
+# An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata.
+tests=(ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libimage-exiftool-perl)
+
+wanted=("${build[@]}")
+if [[ "${1:-}" == "--tests" ]]; then wanted+=("${tests[@]}"); fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then as_root=(sudo); fi
+echo "Installing: ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
