@@ -76,6 +76,9 @@ let package = Package(
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
+        .target(
+            name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("jpeg")]),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
@@ -83,7 +86,7 @@ let package = Package(
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
-        tests(of: "ImageCodecs"),
+        tests(of: "ImageCodecs", ["JPEGVariants"]),
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),

@@ -71,7 +71,7 @@ struct PhotoPlan {
             let next =
                 bitsPerPixel > usual.upperBound
                 ? quality - 2 : bitsPerPixel < usual.lowerBound ? quality + 1 : quality
-            guard next != quality, (88...96).contains(next) else { return (bytes, quality) }
+            guard next != quality, (88...98).contains(next) else { return (bytes, quality) }
             // Turning back would go in circles: keep the larger file.
             if bitsPerPixel < usual.lowerBound && quality < 93 { return (bytes, quality) }
             quality = next

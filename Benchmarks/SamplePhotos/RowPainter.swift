@@ -113,18 +113,24 @@ final class RowPainter {
             let gray = green[x] * light
             // Shot noise grows with the light.
             let noise = strength * (0.7 + gray * (0.6 / 255))
-            row[4 * x] = level(red[x] * light + tint, noise, bits)
-            row[4 * x + 1] = level(gray, noise, bits &* 0x9E37_79B1)
-            row[4 * x + 2] = level(blue[x] * light - tint, noise, bits &* 0x85EB_CA77)
+            // Cameras smooth colour noise away far more than brightness noise, so the channels share most of it.
+            let (shared, own) = (noise * 0.94 * deviate(bits), noise * 0.34)
+            row[4 * x] = level(red[x] * light + tint + shared + own * deviate(bits &* 0xC2B2_AE3D))
+            row[4 * x + 1] = level(gray + shared + own * deviate(bits &* 0x9E37_79B1))
+            row[4 * x + 2] = level(blue[x] * light - tint + shared + own * deviate(bits &* 0x85EB_CA77))
             row[4 * x + 3] = 255
         }
     }
 
     @inline(__always)
-    private func level(_ value: Float, _ noise: Float, _ bits: UInt32) -> UInt8 {
+    private func deviate(_ bits: UInt32) -> Float {
         let sum = (bits & 255) &+ ((bits >> 8) & 255) &+ ((bits >> 16) & 255) &+ (bits >> 24)
-        let deviate = Float(Int32(bitPattern: sum) &- 510)
-        return UInt8(Int32(min(max(value + noise * deviate + 0.5, 0), 255)))
+        return Float(Int32(bitPattern: sum) &- 510)
+    }
+
+    @inline(__always)
+    private func level(_ value: Float) -> UInt8 {
+        UInt8(Int32(min(max(value + 0.5, 0), 255)))
     }
 }
 

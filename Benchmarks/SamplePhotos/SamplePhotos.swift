@@ -25,7 +25,8 @@ package enum SamplePhotos {
     /// An upright scene: R, G, B and one unused byte (255) a pixel, row-major without padding.
     package static func pixels(seed: UInt64, width: Int, height: Int) -> [UInt8] {
         precondition(width > 0 && height > 0, "a picture has at least one pixel")
-        return SceneRenderer(Scene(seed: seed, width: width, height: height)).pixels()
+        let scene = SceneRenderer(Scene(seed: seed, width: width, height: height)).pixels()
+        return Demosaic.apply(scene, width: width, height: height)
     }
 
     /// Writes `photo-0001.jpg` and so on: baseline 4:2:0 JPEGs with EXIF, most of them landscape.

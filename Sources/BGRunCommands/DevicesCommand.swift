@@ -9,6 +9,11 @@ struct DevicesCommand: AsyncParsableCommand {
         discussion: """
             Every OpenCL driver is tried in a process of its own with a kernel whose result is known. \
             A driver that crashes, hangs or computes wrongly is named and harms nothing.
+
+            ENVIRONMENT
+              OCL_ICD_VENDORS       a folder of driver files, one such file, or the name of a driver library
+              BGRUN_OPENCL_LOADER   the OpenCL loader's library instead of libOpenCL.so.1
+              BGRUN_PROBE_DEADLINE  seconds that a driver may take for one step instead of 3
             """
     )
 

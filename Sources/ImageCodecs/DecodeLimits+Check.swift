@@ -4,7 +4,7 @@ extension DecodeLimits {
 
     /// Checks what a header claims, before memory is reserved for it.
     ///
-    /// - Parameter bitsPerPixel: 1 for bilevel pictures, whose blank pages compress far better than others.
+    /// `bitsPerPixel` is 1 for bilevel pictures, whose blank pages compress far better than others.
     func check(width: Int, height: Int, bitsPerPixel: Int = 8, fileBytes: Int) throws(CodecError) {
         guard width > 0, height > 0 else { throw CodecError(.damaged, "The header says \(width) × \(height) pixels") }
         let (pixels, overflow) = width.multipliedReportingOverflow(by: height)

@@ -6,6 +6,8 @@ extension ImageMetadata {
     /// thumbnails left out.
     ///
     /// - Parameters:
+    ///   - width: The output's, in pixels.
+    ///   - height: The output's, in pixels.
     ///   - icc: The output's profile, which takes the place of the input's; nil for none.
     ///   - format: What the output is written as; what its container cannot hold is left out.
     /// - Returns: The edited metadata, and what the person should be told about parts that were left out.

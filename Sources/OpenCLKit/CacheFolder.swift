@@ -3,8 +3,11 @@ import Glibc
 /// Where compiled programs are kept between runs.
 package enum CacheFolder {
     /// `$XDG_CACHE_HOME/bgrun`, else `~/.cache/bgrun`, else a private folder under `/tmp`; made when missing and proved
-    /// writable. nil when none can be written to.
-    package static func standard() -> String? {
+    /// writable.
+    ///
+    /// - Parameter variable: Reads the environment.
+    /// - Returns: nil when none can be written to.
+    package static func standard(_ variable: (String) -> String? = variable) -> String? {
         var candidates: [String] = []
         if let root = variable("XDG_CACHE_HOME"), root.hasPrefix("/") { candidates.append("\(root)/bgrun") }
         if let home = variable("HOME"), home.hasPrefix("/") { candidates.append("\(home)/.cache/bgrun") }
@@ -28,8 +31,9 @@ package enum CacheFolder {
             _ = mkdir(partial, 0o700)
         }
         var status = stat()
-        // A folder under /tmp may have been put there by somebody else.
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() || getuid() == 0
+        // A folder under /tmp may have been put there by somebody else, who could then choose what a driver runs.
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o022 == 0
         else { return false }
         let trial = "\(path)/.trial-\(getpid())"
         let descriptor = open(trial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -39,7 +43,8 @@ package enum CacheFolder {
         return true
     }
 
-    private static func variable(_ name: String) -> String? {
+    /// A variable of this process's environment; nil also when it is empty.
+    package static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }

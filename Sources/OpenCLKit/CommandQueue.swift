@@ -74,30 +74,38 @@ package final class CommandQueue {
     ///
     /// Keep `local` the same for every launch of a kernel: some drivers compile again for each new size.
     package func enqueue(_ kernel: Kernel, global: Int, local: Int) throws(OpenCLError) {
-        try launch(kernel, global: [global], local: [local])
+        try launch(kernel, dimensions: 1, global: (global, 1), local: (local, 1))
     }
 
     /// The same over `global.x` by `global.y` work-items.
     package func enqueue(
         _ kernel: Kernel, global: (x: Int, y: Int), local: (x: Int, y: Int)
     ) throws(OpenCLError) {
-        try launch(kernel, global: [global.x, global.y], local: [local.x, local.y])
+        try launch(kernel, dimensions: 2, global: (global.x, global.y), local: (local.x, local.y))
     }
 
-    private func launch(_ kernel: Kernel, global: [Int], local: [Int]) throws(OpenCLError) {
-        precondition(global.allSatisfy { $0 > 0 } && local.allSatisfy { $0 > 0 }, "a launch has work-items")
-        let groupSize = local.reduce(1, *)
+    /// Nothing here reaches the heap: it runs for each chunk.
+    private func launch(
+        _ kernel: Kernel, dimensions: cl_uint, global: (Int, Int), local: (Int, Int)
+    ) throws(OpenCLError) {
+        precondition(global.0 > 0 && global.1 > 0 && local.0 > 0 && local.1 > 0, "a launch has work-items")
+        let groupSize = local.0 * local.1
         guard groupSize <= kernel.maxWorkGroupSize else {
             // Checked here because some drivers abort the process instead of refusing.
             throw OpenCLError(
                 status: OpenCLError.invalidWorkGroupSize, function: "clEnqueueNDRangeKernel",
                 detail: "\(kernel.name) allows \(kernel.maxWorkGroupSize) work-items a group, not \(groupSize)")
         }
-        let rounded = zip(global, local).map { size, group in (size + group - 1) / group * group }
-        try check(
-            functions.clEnqueueNDRangeKernel(
-                handle, kernel.handle, cl_uint(global.count), nil, rounded, local, 0, nil, nil),
-            "clEnqueueNDRangeKernel", detail: kernel.name)
+        let groups = ((global.0 + local.0 - 1) / local.0, (global.1 + local.1 - 1) / local.1)
+        let rounded = (groups.0 * local.0, groups.1 * local.1)
+        let status = withUnsafeBytes(of: rounded) { globalBytes in
+            withUnsafeBytes(of: local) { localBytes in
+                functions.clEnqueueNDRangeKernel(
+                    handle, kernel.handle, dimensions, nil, globalBytes.assumingMemoryBound(to: Int.self).baseAddress,
+                    localBytes.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, nil)
+            }
+        }
+        try check(status, "clEnqueueNDRangeKernel", detail: kernel.name)
     }
 
     /// Hands what was enqueued to the device without waiting.

@@ -54,19 +54,21 @@ package struct OpenCLError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Turns a C status into a Swift error.
-func check(_ status: cl_int, _ function: StaticString, detail: String = "") throws(OpenCLError) {
+func check(
+    _ status: cl_int, _ function: StaticString, detail: @autoclosure () -> String = ""
+) throws(OpenCLError) {
     guard status == CL_SUCCESS else {
-        throw OpenCLError(status: status, function: "\(function)", detail: detail)
+        throw OpenCLError(status: status, function: "\(function)", detail: detail())
     }
 }
 
 /// A created handle, or the error of the call that should have made it. Some drivers return null without a status.
 func created(
-    _ handle: OpaquePointer?, _ status: cl_int, _ function: StaticString, detail: String = ""
+    _ handle: OpaquePointer?, _ status: cl_int, _ function: StaticString, detail: @autoclosure () -> String = ""
 ) throws(OpenCLError) -> OpaquePointer {
-    try check(status, function, detail: detail)
+    try check(status, function, detail: detail())
     guard let handle else {
-        throw OpenCLError(status: OpenCLError.outOfResources, function: "\(function)", detail: detail)
+        throw OpenCLError(status: OpenCLError.outOfResources, function: "\(function)", detail: detail())
     }
     return handle
 }

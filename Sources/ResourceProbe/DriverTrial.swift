@@ -7,8 +7,8 @@ package struct DriverTrial: Sendable {
         case done
         case signal(Int32)
         case exit(Int32)
-        /// Killed: it took too long.
-        case deadline
+        /// Killed: it took longer than this.
+        case deadline(Duration)
         /// Could not be started, with the reason.
         case notStarted(String)
     }
@@ -77,8 +77,12 @@ package struct DriverTrial: Sendable {
                 Cause(
                     .driverExited, "\(subject) ended the process with status \(status) while \(step.words).",
                     fix: reinstall))
-        case .deadline:
-            put(Cause(.driverHung, "\(subject) gave no answer in time while \(step.words).", fix: reinstall))
+        case .deadline(let limit):
+            let seconds = Double(limit.components.seconds) + Double(limit.components.attoseconds) / 1e18
+            let words = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+            put(
+                Cause(
+                    .driverHung, "\(subject) gave no answer within \(words) s while \(step.words).", fix: reinstall))
         case .notStarted(let reason):
             report.problem = Cause(
                 .probeNotStarted, "The process that tries the OpenCL drivers could not be started: \(reason).", fix: "")

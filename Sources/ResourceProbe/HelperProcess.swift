@@ -84,8 +84,8 @@ struct HelperProcess: ~Copyable {
     /// Ends the process and all of its group, and tells how it ended.
     ///
     /// - Parameter patience: How long it may take to end by itself; a process that has closed its pipe is about to.
-    /// - Returns: ``DriverTrial/Ending/deadline`` when it had to be killed.
-    mutating func end(patience: Duration = .zero) -> DriverTrial.Ending {
+    /// - Returns: nil when it had to be killed.
+    mutating func end(patience: Duration = .zero) -> DriverTrial.Ending? {
         let limit = ContinuousClock.now + patience
         var status: Int32 = 0
         var result = waitpid(process, &status, WNOHANG)
@@ -100,7 +100,7 @@ struct HelperProcess: ~Copyable {
             if result < 0 && errno != EINTR { break }
         }
         isReaped = true
-        guard hadEnded else { return .deadline }
+        guard hadEnded else { return nil }
         let signal = status & 0x7F
         return signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF)
     }

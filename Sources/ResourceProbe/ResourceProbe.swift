@@ -124,9 +124,11 @@ private struct ProbeRace {
                 return .done
             }
         }
-        if !isOpen { return runner.process.end(patience: options.stepDeadline) }
+        if !isOpen { return runner.process.end(patience: options.stepDeadline) ?? .deadline(options.stepDeadline) }
+        let now = ContinuousClock.now
+        guard now >= runner.limit else { return nil }
         // Looked at once more in case it died while something it had started kept the pipe open.
-        return ContinuousClock.now >= runner.limit ? runner.process.end() : nil
+        return runner.process.end() ?? .deadline(now >= runner.end ? options.totalDeadline : options.stepDeadline)
     }
 
     private static func milliseconds(until instant: ContinuousClock.Instant) -> Int32 {

@@ -114,6 +114,7 @@ package struct JobMachine: Sendable {
     private var killedOnce: Set<Int> = []
     private var failures = 0
     private var unsettled: Int
+    private var unfinished = 0
     package private(set) var lanes: LanePolicy
 
     package init(itemCount: Int, limits: Limits, lanes: LanePolicy) {
@@ -225,6 +226,7 @@ package struct JobMachine: Sendable {
 
     private mutating func settle(_ item: Int, _ settlement: Settlement, failed: Bool) -> [Action] {
         unsettled -= 1
+        unfinished += settlement == .unfinished ? 1 : 0
         failures += failed ? 1 : 0
         return [.settle(item: item, settlement)]
     }
@@ -240,7 +242,7 @@ package struct JobMachine: Sendable {
         }
         guard slots.allSatisfy(\.isIdle) else { return actions }
         switch state {
-        case .running where unsettled == 0, .stopping where unsettled == 0:
+        case .running where unsettled == 0, .stopping where unsettled + unfinished == 0:
             // A stop that came after the last item had been handed out lost the race: the work is done.
             state = .finished
             actions.append(.finish(.completed(failures: failures)))

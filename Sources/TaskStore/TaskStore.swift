@@ -25,7 +25,7 @@ package final class TaskStore: Sendable {
                 .cannotOpen, "The folder \(folder) cannot be made.",
                 fix: "Set XDG_STATE_HOME to a folder that can be written.")
         }
-        path = folder + "/journal.sqlite"
+        path = Self.path(in: folder)
         self.program = program
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
@@ -47,6 +47,8 @@ package final class TaskStore: Sendable {
             throw Self.wrap(error, path)
         }
     }
+
+    package static func path(in folder: String) -> String { folder + "/journal.sqlite" }
 
     /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
     package func begin(

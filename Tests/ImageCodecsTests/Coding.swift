@@ -36,7 +36,7 @@ func decode(
 }
 
 /// Encodes in bands of `band` rows; `adjust` changes the request.
-func encode(
+func encoded(
     _ picture: Picture, as format: ImageFormat, band: Int = 16, adjust: (inout EncodeRequest) -> Void = { _ in }
 ) throws -> [UInt8] {
     var request = EncodeRequest(format: format, width: picture.width, height: picture.height, layout: picture.layout)

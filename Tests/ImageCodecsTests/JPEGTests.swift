@@ -5,7 +5,7 @@ struct JPEGTests {
     @Test(arguments: [(1, 1), (1, 17), (17, 1), (33, 31), (640, 480)])
     func `a picture of any size comes back nearly as it was`(width: Int, height: Int) throws {
         let picture = Picture.sample(width: width, height: height)
-        let file = try encode(picture, as: .jpeg) { $0.quality = 95 }
+        let file = try encoded(picture, as: .jpeg) { $0.quality = 95 }
         let decoded = try decode(file)
         #expect(decoded.header.format == .jpeg)
         #expect(decoded.header.layout == .rgbx8)
@@ -18,7 +18,7 @@ struct JPEGTests {
 
     @Test(arguments: [4, 2, 1])
     func `a reduced scale rounds the size up`(scale: Int) throws {
-        let file = try encode(Picture.sample(width: 101, height: 67), as: .jpeg)
+        let file = try encoded(Picture.sample(width: 101, height: 67), as: .jpeg)
         let decoded = try decode(file, scaleEighths: scale)
         #expect(decoded.picture.width == (101 * scale + 7) / 8)
         #expect(decoded.picture.height == (67 * scale + 7) / 8)
@@ -27,7 +27,7 @@ struct JPEGTests {
 
     @Test
     func `a file that is cut anywhere is reported as damaged`() throws {
-        let file = try encode(Picture.sample(width: 160, height: 120), as: .jpeg)
+        let file = try encoded(Picture.sample(width: 160, height: 120), as: .jpeg)
         for cut in [1, 2] + Array(stride(from: 3, to: file.count, by: max(file.count / 100, 1))) {
             do throws(CodecError) {
                 let decoded = try decode(Array(file.dropLast(cut)))
@@ -45,7 +45,7 @@ struct JPEGTests {
             exif: Array("MM\0*\0\0\0\u{8}\0\u{1}".utf8) + [1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0],
             xmp: Array("<x:xmpmeta/>".utf8), iptc: (0..<70_000).map { UInt8($0 % 251) },
             icc: (0..<150_000).map { UInt8($0 % 253) }, comment: Array("noted".utf8))
-        let file = try encode(Picture.sample(width: 8, height: 8), as: .jpeg) { $0.metadata = metadata }
+        let file = try encoded(Picture.sample(width: 8, height: 8), as: .jpeg) { $0.metadata = metadata }
         let decoded = try decode(file)
         #expect(decoded.header.metadata.exif == metadata.exif)
         #expect(decoded.header.metadata.xmp == metadata.xmp)
@@ -58,7 +58,7 @@ struct JPEGTests {
     @Test
     func `metadata that no segment can hold is refused`() {
         #expect(throws: CodecError.self) {
-            try encode(Picture.sample(width: 8, height: 8), as: .jpeg) {
+            try encoded(Picture.sample(width: 8, height: 8), as: .jpeg) {
                 $0.metadata.exif = [UInt8](repeating: 0, count: 65_600)
             }
         }

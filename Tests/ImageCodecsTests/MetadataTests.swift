@@ -112,7 +112,7 @@ struct MetadataTests {
             exif: MetadataTests.exif(isBigEndian: false), xmp: Array("<x tiff:Orientation='3'/>".utf8))
         let picture = Picture.sample(width: 30, height: 20)
         let (edited, _) = source.edited(forWidth: 30, height: 20, icc: BuiltInProfile.displayP3.bytes, format: format)
-        let decoded = try decode(try encode(picture, as: format) { $0.metadata = edited })
+        let decoded = try decode(try encoded(picture, as: format) { $0.metadata = edited })
         #expect(decoded.header.orientation == 1)
         #expect(decoded.header.metadata.exif == edited.exif)
         #expect(decoded.header.metadata.xmp == edited.xmp)

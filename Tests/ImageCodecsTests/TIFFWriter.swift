@@ -14,6 +14,8 @@ struct TIFFWriter {
     var rowsPerStrip = 7
     /// Edge of square tiles instead of strips.
     var tile: Int?
+    /// What the directory says the tiles' edge is, where that is not true.
+    var claimedTile: Int?
     var isBigEndian = false
     var palette: [Int] = []
     var orientation: Int?
@@ -104,7 +106,9 @@ struct TIFFWriter {
             (339, 3, Array(repeating: sampleFormat, count: samples)),
         ]
         if let tile {
-            tags += [(322, 4, [tile]), (323, 4, [tile]), (324, 4, offsets), (325, 4, counts)]
+            tags += [
+                (322, 4, [claimedTile ?? tile]), (323, 4, [claimedTile ?? tile]), (324, 4, offsets), (325, 4, counts),
+            ]
         } else {
             tags += [(273, 4, offsets), (278, 4, [rowsPerStrip]), (279, 4, counts)]
         }

@@ -5,7 +5,7 @@ struct WebPTests {
     @Test(arguments: [PixelLayout.rgbx8, .rgba8], [(1, 1), (1, 33), (33, 1), (65, 67), (200, 150)])
     func `lossless pictures come back exactly where they show`(layout: PixelLayout, size: (Int, Int)) throws {
         let picture = Picture.sample(width: size.0, height: size.1, layout: layout)
-        let decoded = try decode(try encode(picture, as: .webp) { $0.lossless = true })
+        let decoded = try decode(try encoded(picture, as: .webp) { $0.lossless = true })
         #expect(decoded.damage.isEmpty)
         #expect(decoded.header.layout == layout || size == (1, 1))
         #expect(decoded.picture.visible.bytes == picture.visible.bytes)
@@ -14,7 +14,7 @@ struct WebPTests {
     @Test(arguments: [PixelLayout.rgbx8, .rgba8], [(1, 1), (33, 1), (65, 67), (200, 150)])
     func `lossy pictures come back nearly as they were`(layout: PixelLayout, size: (Int, Int)) throws {
         let picture = Picture.sample(width: size.0, height: size.1, layout: layout)
-        let decoded = try decode(try encode(picture, as: .webp) { $0.quality = 90 })
+        let decoded = try decode(try encoded(picture, as: .webp) { $0.quality = 90 })
         #expect(decoded.damage.isEmpty)
         #expect(decoded.picture.width == size.0 && decoded.picture.height == size.1)
         #expect(decoded.picture.visible.meanDifference(to: picture.visible) < 4)
@@ -23,9 +23,9 @@ struct WebPTests {
     @Test
     func `bands of any height give the same file`() throws {
         let picture = Picture.sample(width: 67, height: 131, layout: .rgba8)
-        let whole = try encode(picture, as: .webp, band: 131)
-        #expect(try encode(picture, as: .webp, band: 1) == whole)
-        #expect(try encode(picture, as: .webp, band: 47) == whole)
+        let whole = try encoded(picture, as: .webp, band: 131)
+        #expect(try encoded(picture, as: .webp, band: 1) == whole)
+        #expect(try encoded(picture, as: .webp, band: 47) == whole)
     }
 
     @Test
@@ -44,7 +44,7 @@ struct WebPTests {
             exif: Array("MM\0*\0\0\0\u{8}\0\0\0\0\0\0".utf8), xmp: Array("<x:xmpmeta/>".utf8),
             icc: (0..<999).map { UInt8($0 % 253) })
         let decoded = try decode(
-            try encode(Picture.sample(width: 8, height: 8), as: .webp) { $0.metadata = metadata })
+            try encoded(Picture.sample(width: 8, height: 8), as: .webp) { $0.metadata = metadata })
         #expect(decoded.header.metadata.exif == metadata.exif)
         #expect(decoded.header.metadata.xmp == metadata.xmp)
         #expect(decoded.header.metadata.icc == metadata.icc)
@@ -53,7 +53,7 @@ struct WebPTests {
     @Test(arguments: [false, true])
     func `a file that is cut anywhere is reported as damaged`(lossless: Bool) throws {
         let picture = Picture.sample(width: 160, height: 120)
-        let file = try encode(picture, as: .webp) {
+        let file = try encoded(picture, as: .webp) {
             $0.lossless = lossless
             $0.metadata.xmp = [UInt8](repeating: 0x20, count: 500)
         }

@@ -95,6 +95,15 @@ import Testing
         #expect(listing.text.contains("[noICD]"))
     }
 
+    /// PoCL shows its platform and no device when it cannot write its cache, whose place the environment decides.
+    @Test func aDriverIsGivenAWritableCacheWhereTheUsualOneIsNot() throws {
+        let document = try devices([
+            "OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd", "XDG_CACHE_HOME": "/proc/none", "HOME": "/proc/none",
+        ])
+        let devices = try #require(document.drivers.first?.platforms.first?.devices)
+        #expect(devices.map(\.health) == ["healthy"])
+    }
+
     /// Root opens every file, so this runs as an ordinary user, with a home folder that does not exist.
     @Test func aRenderNodeThatTheUserMayNotOpenIsTheFirstReason() throws {
         let root = try TemporaryFolder.make(["dev/dri/renderD128": ""])

@@ -1,10 +1,11 @@
 import Foundation
+import Glibc
 import ResourceProbe
 import Testing
 
 /// The built `bgrun`, and the misbehaving drivers compiled from `Tests/Drivers`.
 enum Fixture {
-    /// Compiled once for all tests of this process, and left to the system's cleaning of its temporary folder.
+    /// Compiled once for all tests of this process.
     private static let built = Result { try buildDrivers() }
 
     static func drivers() throws -> String { try built.get() }
@@ -35,6 +36,8 @@ enum Fixture {
     static func options(vendors: String, more: [String: String] = [:]) throws -> ProbeOptions {
         var environment = ProcessInfo.processInfo.environment
         environment["OCL_ICD_VENDORS"] = vendors
+        // The language runtime's crash handler must not get between a driver's crash and its report.
+        environment["SWIFT_BACKTRACE"] = "enable=yes"
         environment.merge(more) { $1 }
         var options = ProbeOptions(environment: environment)
         options.helper = try bgrun()
@@ -69,9 +72,15 @@ enum Fixture {
     }
 }
 
+/// Folders that go away with the process of the tests.
 enum TemporaryFolder {
+    private static let root: String = {
+        atexit { try? FileManager.default.removeItem(atPath: "/tmp/bgrun-probe-\(getpid())") }
+        return "/tmp/bgrun-probe-\(getpid())"
+    }()
+
     static func make() throws -> String {
-        let path = "/tmp/bgrun-probe-\(UUID().uuidString)"
+        let path = "\(root)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }

@@ -43,7 +43,7 @@ import Testing
         let report = ResourceProbe.blockingReport(options)
         let problem = try #require(report.drivers.first?.problem)
         #expect(problem.code == .driverHung)
-        #expect(problem.sentence == "The driver \(library) gave no answer in time \(words).")
+        #expect(problem.sentence == "The driver \(library) gave no answer within 3 s \(words).")
         #expect(report.whyNoGPU == [problem])
         #expect(try processes { $0.contains("probe-opencl") && $0.contains(library) }.isEmpty)
     }

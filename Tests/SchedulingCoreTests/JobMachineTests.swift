@@ -111,6 +111,13 @@ import Testing
         #expect(job.now < .seconds(6))
     }
 
+    @Test func aJobWhoseOnlyRestWasKilledAtTheEndOfTheGraceIsNotComplete() {
+        var job = JobSimulation(items: 2, limits: limits) { $0 == 1 ? .hangs : .good }
+        job.stop(.timeBudget, at: .seconds(1))
+        job.run()
+        #expect(job.outcomes == [.stopped(.timeBudget)])
+    }
+
     @Test func aStopBeforeTheStartRunsNothing() {
         var machine = JobMachine(itemCount: 2, limits: limits, lanes: LanePolicy(.cpu, deviceIsUsable: false))
         let actions = machine.stop(.shutdown, at: .zero)
@@ -171,6 +178,9 @@ import Testing
             #expect(job.outcomes.count == 1, "seed \(seed)")
             #expect(job.settled.count == count, "seed \(seed)")
             #expect(job.settled.values.allSatisfy { $0.count == 1 }, "seed \(seed)")
+            if case .completed = job.outcomes[0] {
+                #expect(!job.settled.values.contains([.unfinished]), "seed \(seed): an item has no result")
+            }
             if stops {
                 #expect(job.runs.allSatisfy { $0.at <= stopTime }, "seed \(seed)")
             } else {

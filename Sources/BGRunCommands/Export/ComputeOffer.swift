@@ -73,7 +73,7 @@ final class DeviceSearch: Sendable {
     /// Without a node of a graphics driver no GPU answers, and trying the drivers would only take time from the work.
     private static var hasGraphicsHardware: Bool {
         ["/dev/dri", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"].contains { (node: String) in access(node, F_OK) == 0 }
-            || getenv("BGRUN_TEST_CPU_AS_GPU") != nil
+            || getenv("BGRUN_TEST_CPU_AS_GPU") != nil || getenv("OPENCL_LAYERS") != nil
     }
 }
 

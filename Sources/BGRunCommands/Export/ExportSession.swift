@@ -38,6 +38,7 @@ struct ExportSession {
         guard scan.missing.isEmpty else { return missing(scan.missing) }
         if StopSignals.received != nil { return stoppedBeforeStart() }
         do throws(StoreError) {
+            if command.dryRun { return try dryRun(scan) }
             let store = try TaskStore(folder: stateFolder, program: Program.version)
             guard let lock = JobLock(request.identifier.rawValue, in: stateFolder) else {
                 return refuse(alreadyRunning: request, check)
@@ -46,7 +47,6 @@ struct ExportSession {
             let last = try store.lookUp(request.identifier)
             let plan = try planner.plan(scan, journal: store.known, job: last?.continues == true ? last : nil)
             guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
-            if command.dryRun { return DryRun(plan: plan, command: command, workers: workerCount).show() }
             if let folder = plan.items.first.flatMap({ OutputTrouble.unwritableFolder(above: $0.outputs[0].path) }) {
                 StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
                 return .cannotCreate
@@ -58,6 +58,20 @@ struct ExportSession {
             StandardError.write("bgrun: \(error)\n")
             return .of(error)
         }
+    }
+
+    private func dryRun(_ scan: InputScan) throws(StoreError) -> ExitStatus {
+        var known: ([String]) throws(StoreError) -> [String: KnownOutput] = { _ in [:] }
+        var last: JobRecord?
+        // Without a journal there is nothing to know, and none is made.
+        if ExistingFile(TaskStore.path(in: stateFolder)) != nil {
+            let store = try TaskStore(folder: stateFolder, program: Program.version)
+            known = store.known
+            last = try store.lookUp(request.identifier)
+        }
+        let plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
+        guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
+        return DryRun(plan: plan, command: command, workers: workerCount).show()
     }
 
     private func export(

@@ -22,12 +22,9 @@ enum Standing: Hashable, Sendable {
 }
 
 extension ExistingPolicy {
-    /// - Parameters:
-    ///   - file: The file at the path; nil when there is none.
-    ///   - known: What the journal has about the path.
-    ///   - wanted: Input and settings of this run.
-    ///   - job: This job when it goes on with a stopped run; what that run made is kept under every policy.
-    /// - Returns: What this run does about the path.
+    /// What a run does about a path where `file` stands and of which the journal has `known`.
+    ///
+    /// `job` is given when it goes on with a stopped run: what that run made is kept under every policy.
     func standing(
         file: FileIdentity?, known: KnownOutput?, wanted: PlannedOutput, program: String, job: JobRecord?
     ) -> Standing {

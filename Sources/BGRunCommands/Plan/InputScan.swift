@@ -88,7 +88,8 @@ struct InputScan {
             let child = path.hasSuffix("/") ? path + name : path + "/" + name
             var status = stat()
             guard lstat(child, &status) == 0 else {
-                problems.append(InputProblem(path: child, code: "unreadable", reason: Self.lastError()))
+                let reason = child.contains("\u{fffd}") ? "its name is not UTF-8" : Self.lastError()
+                problems.append(InputProblem(path: child, code: "unreadable", reason: reason))
                 continue
             }
             switch status.st_mode & S_IFMT {
@@ -138,6 +139,7 @@ struct InputScan {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
+            // A name that is not UTF-8 is shown with replacement characters and not found under them.
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

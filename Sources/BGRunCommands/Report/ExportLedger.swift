@@ -55,6 +55,12 @@ final class ExportLedger {
         display.show(snapshot, device: device, force: force)
     }
 
+    /// Tells the person something while the job runs.
+    func note(_ text: String) {
+        display.end()
+        StandardError.write(text + "\n")
+    }
+
     func endDisplay() { display.end() }
 }
 
@@ -63,7 +69,7 @@ final class ReportFile {
     private let handle: FileHandle
     private(set) var failed = false
 
-    /// - Parameter path: `-` is standard output.
+    /// Begins the report at a path; `-` is standard output.
     init(_ path: String) throws(OutputSpec.Mistake) {
         if path == "-" {
             handle = .standardOutput

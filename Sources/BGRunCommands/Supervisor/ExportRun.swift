@@ -38,6 +38,9 @@ final class ExportRun {
     private var planned = 0
     private var readAhead = 0
     private var nextFlush: Duration = .zero
+    private var isStopping = false
+    /// Workers that were given an item for the device.
+    private var deviceWorkers: Set<Int> = []
     private var device: ComputeOffer.Device?
     private var outcome: TaskOutcome?
     private(set) var trouble = OutputTrouble()
@@ -53,7 +56,7 @@ final class ExportRun {
 
     private static let flushInterval: Duration = .milliseconds(250)
 
-    /// - Parameter workers: Processes started ahead; the others are started when they are needed.
+    /// Makes a run with processes that were started ahead; the others are started when they are needed.
     init(
         _ plan: ExportPlan, _ settings: Settings, journal: JournalWriter, ledger: ExportLedger,
         begin: SuspendingClock.Instant, workers: [WorkerProcess]
@@ -76,7 +79,7 @@ final class ExportRun {
         while true {
             if let outcome {
                 showProgress(force: true)
-                for process in workers { _ = process?.channel.send(HostMessage.leave) }
+                endWorkers()
                 return outcome
             }
             waitForEvents()
@@ -141,6 +144,19 @@ final class ExportRun {
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
     }
 
+    /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
+    private func endWorkers() {
+        for (worker, process) in workers.enumerated() {
+            guard let process else { continue }
+            if deviceWorkers.contains(worker) {
+                _ = process.channel.send(HostMessage.leave)
+            } else {
+                process.kill()
+                _ = process.reap()
+            }
+        }
+    }
+
     private func showProgress(force: Bool) {
         let isOnDevice = inFlight.values.contains { $0.terms.lane == .device }
         let name = isOnDevice || machine.lanes.choice == .device ? device?.shownName : nil
@@ -154,14 +170,23 @@ final class ExportRun {
             machine.deviceFound()
         }
         if let signal = StopSignals.received {
-            perform(machine.stop(signal == SIGINT ? .userStop : .shutdown, at: now))
+            stop(signal == SIGINT ? .userStop : .shutdown, "Stopping")
         }
         if let limit = settings.expireAfter, now >= limit {
-            perform(machine.stop(.timeBudget, at: now))
+            stop(.timeBudget, "The time is over")
         }
         if let error = journal.error, fault == nil {
             fail(error)
         }
+    }
+
+    private func stop(_ reason: StopReason, _ sentence: String) {
+        guard !isStopping else { return }
+        isStopping = true
+        if !inFlight.isEmpty {
+            ledger.note("\(sentence): finishing \(inFlight.count) in work (Ctrl-C leaves at once).")
+        }
+        perform(machine.stop(reason, at: now))
     }
 
     private func fail(_ error: any Error) {
@@ -169,7 +194,7 @@ final class ExportRun {
         perform(machine.stop(.conditionLost(.outputVolume), at: now))
     }
 
-    /// - Parameter worker: The one whose event led to the actions; a settled item is its.
+    /// Carries out actions; `worker` is the one whose event led to them, and a settled item is its.
     private func perform(_ actions: [JobMachine.Action], worker: Int? = nil) {
         var ended = worker.flatMap { inFlight.removeValue(forKey: $0) }
         if let worker, !actions.contains(where: \.isSettlement) { meter.abandoned(worker: worker) }
@@ -195,6 +220,7 @@ final class ExportRun {
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
+            if terms.lane == .device { deviceWorkers.insert(worker) }
             // A worker that died in between is noticed when its socket is read.
             _ = process.channel.send(
                 HostMessage.run(
@@ -261,7 +287,9 @@ extension JobMachine.Verdict {
         switch (result.status, result.failure?.code) {
         case (.good, _), (.damaged, _): self = .made(megapixels: Double(result.inputPixels) / 1e6)
         case (.stopped, _): self = .givenUp
-        case (.failed, "memoryShare"): self = .needsMemory
+        // A decoder that would go beyond its memory says `limit`, as it does for other bounds; with more memory it may
+        // pass, and where it was another bound, the second try is as short as the first.
+        case (.failed, "memoryShare"), (.failed, "outOfMemory"), (.failed, "limit"): self = .needsMemory
         case (.failed, "device"): self = .deviceFailed
         case (.failed, _): self = .failed
         }

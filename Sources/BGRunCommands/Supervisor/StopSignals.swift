@@ -33,6 +33,12 @@ enum StopSignals {
             guard exchanged else { _exit(128 + signal) }
             StopSignals.wakeUp()
         }
+        // Whoever started this process may have had them blocked.
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        sigaddset(&taken, SIGINT)
+        sigaddset(&taken, SIGTERM)
+        pthread_sigmask(SIG_UNBLOCK, &taken, nil)
         signal(SIGINT, handler)
         signal(SIGTERM, handler)
         signal(SIGHUP, SIG_IGN)

@@ -72,7 +72,10 @@ struct WorkerFaults {
     }
 
     func strike(_ input: String) {
-        if let crash, input.contains(crash) { raise(SIGSEGV) }
+        if let crash, input.contains(crash) {
+            signal(SIGSEGV, SIG_DFL)
+            raise(SIGSEGV)
+        }
         if let die, input.contains(die) { raise(SIGKILL) }
         if let hang, input.contains(hang) {
             while true { pause() }

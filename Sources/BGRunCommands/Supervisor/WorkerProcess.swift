@@ -29,7 +29,10 @@ struct WorkerProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Self.newSession)
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
         let arguments: [UnsafeMutablePointer<CChar>?] =
             [strdup("bgrun"), strdup(WorkerCommand.name), nil]
         defer { arguments.forEach { free($0) } }

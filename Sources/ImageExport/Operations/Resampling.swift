@@ -18,7 +18,11 @@ package struct Resampling: Sendable {
     ///   - offset: Where the part to resample begins, in source samples.
     ///   - span: Its length in source samples; need not be a whole number.
     ///   - outputLength: Samples wanted.
-    package init(sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int) {
+    ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back what the
+    ///     source lost near its Nyquist frequency.
+    package init(
+        sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int, lift: Double = 0
+    ) {
         precondition(sourceLength > 0 && outputLength > 0, "resampling needs samples")
         let scale = (span ?? Double(sourceLength)) / Double(outputLength)
         let stretch = max(scale, 1)
@@ -37,7 +41,9 @@ package struct Resampling: Sendable {
                 start += 1
             }
             let sum = taps.reduce(0, +)
-            rows.append(taps.map { $0 / sum })
+            taps = taps.map { $0 / sum }
+            if lift != 0 { (start, taps) = lifted(taps, start: start, by: lift, sourceLength: sourceLength) }
+            rows.append(taps)
             starts.append(start)
         }
         let width = rows.map(\.count).max() ?? 1
@@ -68,6 +74,21 @@ package struct Resampling: Sendable {
         }
         return out.map { Int16($0) }
     }
+}
+
+/// Weights convolved with (-lift, 1 + 2 lift, -lift); the source repeats its edge samples.
+private func lifted(
+    _ taps: [Double], start: Int, by lift: Double, sourceLength: Int
+) -> (start: Int, taps: [Double]) {
+    let first = max(0, start - 1)
+    let last = min(sourceLength - 1, start + taps.count)
+    var out = [Double](repeating: 0, count: last - first + 1)
+    for (k, weight) in taps.enumerated() {
+        for (step, factor) in [(-1, -lift), (0, 1 + 2 * lift), (1, -lift)] {
+            out[min(max(start + k + step, 0), sourceLength - 1) - first] += factor * weight
+        }
+    }
+    return (first, out)
 }
 
 /// The Lanczos window of order 3, `sinc(x) sinc(x / 3)` for |x| < 3.

@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A volume of 512 KiB, which takes a mount, and so the superuser.
+@Suite(.enabled(if: FullVolume.isPossible, "mounting needs the superuser"))
+struct FullVolumeTests {
+    @Test func aFullVolumeStopsTheJobEarlyLeavesNothingHalfAndGoesOnWhenThereIsRoom() throws {
+        let place = try TestPlace()
+        try place.putPhotos(from: Photos.large)
+        let volume = try FullVolume(place.path + "/volume", size: "512k")
+        let arguments = [
+            "export", "photos", "--out", "volume/out", "--size", "1600", "--quality", "95", "--workers", "1",
+        ]
+        let full = try CommandRun(arguments, in: place).end()
+        #expect(full.status == 74)
+        #expect(full.errors.contains("full"))
+        #expect(full.errors.contains("same command"))
+        let made = try place.contents("volume/out")
+        #expect(made.count < Photos.count - 1, "it stopped early")
+        #expect(made.keys.allSatisfy { !$0.hasPrefix(".") })
+
+        try volume.resize("64m")
+        let rest = try CommandRun(arguments + ["--json"], in: place).end()
+        #expect(rest.status == 0)
+        #expect((try rest.json()["counts"] as? [String: Int])?["current"] == made.count)
+        #expect(try CommandRun(arguments.map { $0 == "volume/out" ? "other" : $0 }, in: place).end().status == 0)
+        #expect(try place.contents("volume/out") == place.contents("other"))
+    }
+}
+
+/// A small file system in memory, unmounted with its owner.
+private final class FullVolume {
+    static let isPossible: Bool = {
+        guard geteuid() == 0, let place = try? TestPlace() else { return false }
+        return (try? FullVolume(place.path + "/volume", size: "64k")) != nil
+    }()
+
+    private let path: String
+
+    struct Refused: Error {}
+
+    init(_ path: String, size: String) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else { throw Refused() }
+    }
+
+    func resize(_ size: String) throws {
+        guard mount("tmpfs", path, "tmpfs", 32, "size=\(size)") == 0 else { throw Refused() }
+    }
+
+    deinit {
+        // MNT_DETACH
+        umount2(path, 2)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Testing
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the same seed gives the same run on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+@Suite struct KillTests {
+    /// Kills at random moments until there were this many; `BGRUN_TEST_KILLS=1000` for the long form.
+    private static let kills = ProcessInfo.processInfo.environment["BGRUN_TEST_KILLS"].flatMap { Int($0) } ?? 24
+
+    @Test func aJobKilledAtAnyMomentEndsWithTheSameFiles() throws {
+        let seed = UInt64.random(in: 0...999_999)
+        var random = SeededGenerator(seed: seed)
+        let place = try TestPlace()
+        try place.putPhotos(from: Photos.large)
+        let arguments = ["export", "photos", "--size", "400", "--progress", "none", "--out"]
+        let clock = ContinuousClock()
+        var status: Int32 = 0
+        let wholeRun = try clock.measure { status = try CommandRun(arguments + ["whole"], in: place).end().status }
+        #expect(status == 0)
+        let whole = try place.contents("whole")
+        let span = Double(wholeRun.components.seconds) + Double(wholeRun.components.attoseconds) * 1e-18
+
+        var killed = 0
+        while killed < Self.kills {
+            let run = try CommandRun(arguments + ["out"], in: place)
+            usleep(UInt32(Double.random(in: 0...span, using: &random) * 1e6))
+            run.send(SIGKILL)
+            let ended = run.end()
+            killed += ended.wasKilled ? 1 : 0
+            // Whatever stands under a final name is whole.
+            for (name, bytes) in try place.contents("out") where !name.hasPrefix(".") {
+                #expect(bytes == whole[name], "seed \(seed), kill \(killed): \(name)")
+            }
+            if !ended.wasKilled {
+                #expect(ended.status == 0, "seed \(seed): \(ended.errors)")
+                try FileManager.default.removeItem(atPath: place.path + "/out")
+            }
+        }
+        let last = try CommandRun(arguments + ["out"], in: place).end()
+        #expect(last.status == 0, "seed \(seed): \(last.errors)")
+        #expect(try place.contents("out") == whole, "seed \(seed)")
+    }
+}

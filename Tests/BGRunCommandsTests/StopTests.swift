@@ -1,0 +1,150 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Stopping, killing, crashing, and going on.
+@Suite struct StopTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+    }
+
+    /// An export whose third picture hangs its decoder, met when the others are done.
+    private func hangingRun(_ arguments: String...) throws -> CommandRun {
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json"] + arguments, in: place,
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        return run
+    }
+
+    private func reference() throws -> [String: Data] {
+        let other = try TestPlace()
+        try FileManager.default.copyItem(atPath: place.path + "/photos", toPath: other.path + "/photos")
+        #expect(try other.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+        return try other.contents("out")
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalStopsCleanlyAndTheSameCommandGoesOn(signal: Int32) throws {
+        try place.putPhotos()
+        let run = try hangingRun("--grace", "0.2s")
+        run.send(signal)
+        let stopped = run.end()
+        #expect(stopped.status == 75)
+        #expect(stopped.errors.contains("same command"))
+        #expect(try place.contents("out").count == Photos.count - 1)
+        let resumed = try place.bgrun("export", "photos", "--out", "out", "--size", "100", "--json")
+        #expect(resumed.status == 0)
+        let counts = try #require(try resumed.json()["counts"] as? [String: Int])
+        #expect(counts["good"] == 1 && counts["current"] == Photos.count - 1)
+        #expect(try place.contents("out") == reference())
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSecondSignalLeavesAtOnce(signal: Int32) throws {
+        try place.putPhotos()
+        let run = try hangingRun("--grace", "1h")
+        run.send(signal)
+        #expect(run.waits(for: "Stopping"))
+        run.send(signal)
+        #expect(run.end().status == 128 + signal)
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+        #expect(try place.contents("out") == reference())
+    }
+
+    @Test func theTimeBudgetStopsCleanly() throws {
+        try place.putPhotos()
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--expire-after", "0.5s", "--grace", "0.1s"],
+            in: place,
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        let ended = run.end()
+        #expect(ended.status == 75)
+        #expect(ended.errors.contains("The time is over"))
+    }
+
+    @Test func aClosedTerminalStopsNothing() throws {
+        try place.putPhotos()
+        let run = try hangingRun("--stall-limit", "1s")
+        run.send(SIGHUP)
+        #expect(run.end().status == 65, "the job went on until its hanging picture was given up")
+    }
+
+    @Test func anOverwritingExportGoesOnWhereItWasStopped() throws {
+        try place.putPhotos()
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+        let run = try hangingRun("--existing", "overwrite", "--grace", "0.1s")
+        run.send(SIGINT)
+        #expect(run.end().status == 75)
+        let resumed = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--existing", "overwrite", "--json")
+        #expect((try resumed.json()["counts"] as? [String: Int])?["good"] == 1)
+    }
+
+    @Test func aDecoderThatCrashesIsOneFailedItem() throws {
+        try place.putPhotos(4)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", environment: ["BGRUN_TEST_CRASH_ON": "photo-0002"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0002.jpg: decoderCrashed: the decoder crashed (SIGSEGV)"))
+        #expect(try place.contents("out").count == 3)
+    }
+
+    @Test func aDecoderThatHangsIsOneFailedItem() throws {
+        try place.putPhotos(4)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--stall-limit", "0.3s",
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0002"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0002.jpg: decoderHung"))
+        #expect(try place.contents("out").count == 3)
+    }
+
+    @Test func aPictureWhoseProcessIsKilledTwiceIsGivenUp() throws {
+        try place.putPhotos(3)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", environment: ["BGRUN_TEST_KILL_ON": "photo-0001"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0001.jpg: decoderCrashed"))
+        #expect(try place.contents("out").count == 2)
+    }
+
+    @Test func workersEndWithTheirSupervisor() throws {
+        try place.putPhotos()
+        let run = try hangingRun("--workers", "2")
+        let children = try String(
+            contentsOfFile: "/proc/\(run.processID)/task/\(run.processID)/children", encoding: .utf8
+        )
+        .split(separator: " ").compactMap { pid_t($0) }
+        #expect(!children.isEmpty)
+        run.send(SIGKILL)
+        #expect(run.end().wasKilled, "standard error ends only when the workers are gone too")
+        for child in children {
+            let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)) ?? ""
+            #expect(state.isEmpty || state.contains(") Z "), "worker \(child) is still there")
+        }
+    }
+
+    @Test func theSameJobDoesNotRunTwiceAtOnce() throws {
+        try place.putPhotos()
+        let run = try hangingRun()
+        let second = try place.bgrun("export", "photos", "--out", "out", "--size", "100")
+        #expect(second.status == 75)
+        #expect(second.errors.contains("alreadyRunning"))
+        run.send(SIGKILL)
+        _ = run.end()
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+    }
+
+    @Test func twoJobsRunAtOnce() throws {
+        try place.putPhotos()
+        let runs = try (0..<3).map {
+            try CommandRun(["export", "photos", "--out", "out\($0)", "--size", "100"], in: place)
+        }
+        for run in runs { #expect(run.end().status == 0) }
+        #expect(try place.contents("out0") == place.contents("out2"))
+        #expect(try place.contents("out1").count == Photos.count)
+    }
+}

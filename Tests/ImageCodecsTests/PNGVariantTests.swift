@@ -1,0 +1,86 @@
+import ImageCodecs
+import Testing
+
+struct PNGVariantTests {
+    @Test(arguments: [1, 2, 4, 8, 16], [false, true])
+    func `gray of every depth spans black to white`(bits: Int, isInterlaced: Bool) throws {
+        let most = 1 << bits - 1
+        func value(_ x: Int, _ y: Int) -> Int { x == 18 ? most : (x * 3 + y) % (most + 1) }
+        var writer = PNGWriter(width: 19, height: 11) { x, y, _ in value(x, y) }
+        writer.bits = bits
+        writer.kind = 0
+        writer.isInterlaced = isInterlaced
+        let decoded = try decode(writer.file(), band: 3)
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.header.isGray && decoded.header.bitsPerChannel == bits)
+        let scale = bits == 16 ? 65_535 : 255
+        for (x, y) in [(0, 0), (1, 0), (5, 10), (18, 3), (7, 7)] {
+            let expected = value(x, y) * scale / most
+            #expect(decoded.samples(x, y) == [expected, expected, expected, scale])
+        }
+    }
+
+    @Test(arguments: [1, 2, 4, 8], [false, true])
+    func `a palette gives its colours and its transparency`(bits: Int, isInterlaced: Bool) throws {
+        let colors = 1 << bits
+        var writer = PNGWriter(width: 21, height: 9) { x, y, _ in (x + y) % colors }
+        writer.bits = bits
+        writer.kind = 3
+        writer.isInterlaced = isInterlaced
+        for color in 0..<colors { writer.palette += [UInt8(color), UInt8(255 - color), UInt8(color * 7 % 256)] }
+        #expect(try decode(writer.file()).header.layout == .rgbx8)
+        writer.transparency = [0, 128]
+        let decoded = try decode(writer.file())
+        #expect(decoded.header.layout == .rgba8)
+        #expect(decoded.samples(0, 0) == [0, 255, 0, 0])
+        #expect(decoded.samples(1, 0) == [1, 254, 7, 128])
+        let last = 20 % colors
+        #expect(decoded.samples(20, 0)[0] == last)
+        #expect(decoded.samples(20, 0)[1] == 255 - last)
+    }
+
+    @Test(arguments: [2, 4, 6], [8, 16])
+    func `colours and alpha come back exactly`(kind: Int, bits: Int) throws {
+        for isInterlaced in [false, true] { try check(kind: kind, bits: bits, isInterlaced: isInterlaced) }
+    }
+
+    private func check(kind: Int, bits: Int, isInterlaced: Bool) throws {
+        func value(_ x: Int, _ y: Int, _ c: Int) -> Int { (x * 977 + y * 331 + c * 12_345) & (1 << bits - 1) }
+        var writer = PNGWriter(width: 13, height: 17, sample: value)
+        writer.kind = kind
+        writer.bits = bits
+        writer.isInterlaced = isInterlaced
+        let decoded = try decode(writer.file(), band: 5)
+        let most = 1 << bits - 1
+        for y in 0..<17 {
+            for x in 0..<13 {
+                let channels = (0..<4).map { value(x, y, $0) }
+                let expected =
+                    switch kind {
+                    case 2: Array(channels[0...2]) + [most]
+                    case 4: [channels[0], channels[0], channels[0], channels[1]]
+                    default: channels
+                    }
+                #expect(decoded.samples(x, y) == expected)
+            }
+        }
+    }
+
+    @Test
+    func `a colour named as transparent is clear`() throws {
+        var writer = PNGWriter(width: 3, height: 1) { x, _, c in x == 1 ? [7, 8, 9][c] : 50 }
+        writer.transparency = [0, 7, 0, 8, 0, 9]
+        let decoded = try decode(writer.file())
+        #expect(decoded.samples(1, 0)[3] == 0)
+        #expect(decoded.samples(2, 0) == [50, 50, 50, 255])
+    }
+
+    @Test
+    func `a wrong checksum is damage`() throws {
+        var file = PNGWriter(width: 30, height: 30) { x, y, c in x + y + c }.file()
+        file[file.count - 13] ^= 1
+        let decoded = try decode(file)
+        #expect(!decoded.damage.isEmpty)
+        #expect(decoded.picture.height == 30)
+    }
+}
