@@ -71,8 +71,8 @@ package struct ItemRecord: Hashable, Sendable {
     }
 }
 
-/// What the journal knows about a path that outputs go to.
-package struct KnownOutput: Hashable, Sendable {
+/// An output that was made, with what it was made of.
+package struct MadeRecord: Hashable, Sendable {
     package var job: Int64
     package var run: Int64
     package var input: String
@@ -80,10 +80,29 @@ package struct KnownOutput: Hashable, Sendable {
     package var inputChecksum: String
     package var settings: String
     package var program: String
-    package var foreign: FileIdentity?
-    /// nil while it was only planned.
-    package var made: MadeOutput?
+    package var output: MadeOutput
     /// `good` or `damaged`: what came of the input.
     package var status: String
     package var reason: String
+}
+
+/// An output that a job was about to write when it was last heard of.
+package struct Intent: Hashable, Sendable {
+    /// The file that stood there then and was not ours.
+    package var foreign: FileIdentity?
+}
+
+/// What the journal knows about a path that outputs go to.
+package struct KnownOutput: Hashable, Sendable {
+    package var made: MadeRecord?
+    /// Set while a job works on it, and after a job that was killed at it.
+    package var intent: Intent?
+
+    /// Whether a file that stands at the path is this program's work.
+    package func wrote(_ file: FileIdentity) -> Bool {
+        if made?.output.identity == file { return true }
+        guard let intent else { return false }
+        // Killed between the naming of the file and its record.
+        return intent.foreign != file
+    }
 }

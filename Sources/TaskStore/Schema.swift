@@ -4,7 +4,7 @@ import GRDB
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 jobs, items, outputs") { db in
+        migrator.registerMigration("1 jobs, items, outputs, intents") { db in
             try db.execute(
                 sql: """
                     CREATE TABLE job (
@@ -33,16 +33,26 @@ enum Schema {
                         input_checksum TEXT NOT NULL,
                         settings INTEGER NOT NULL REFERENCES settings(id),
                         program TEXT NOT NULL,
-                        foreign_size INTEGER,
-                        foreign_modified INTEGER,
-                        made INTEGER NOT NULL,
-                        size INTEGER,
-                        modified INTEGER,
-                        width INTEGER,
-                        height INTEGER,
-                        checksum TEXT,
+                        size INTEGER NOT NULL,
+                        modified INTEGER NOT NULL,
+                        width INTEGER NOT NULL,
+                        height INTEGER NOT NULL,
+                        checksum TEXT NOT NULL,
                         status TEXT NOT NULL,
                         reason TEXT NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+
+                    CREATE TABLE intent (
+                        path TEXT PRIMARY KEY,
+                        job INTEGER NOT NULL REFERENCES job(id),
+                        run INTEGER NOT NULL,
+                        input TEXT NOT NULL,
+                        input_size INTEGER NOT NULL,
+                        input_modified INTEGER NOT NULL,
+                        settings INTEGER NOT NULL REFERENCES settings(id),
+                        program TEXT NOT NULL,
+                        foreign_size INTEGER,
+                        foreign_modified INTEGER
                     ) STRICT, WITHOUT ROWID;
 
                     CREATE TABLE item (

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 package import TaskModel
 
 /// The journal of jobs in SQLite: what was asked for, what is going to be written, and what was made.
@@ -33,6 +34,9 @@ package final class TaskStore: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
         }
+        // Two processes that make the file at the same moment would meet in the middle of it.
+        let opening = OpeningLock(folder: folder)
+        defer { withExtendedLifetime(opening) {} }
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let migrator = Schema.migrator
@@ -48,7 +52,7 @@ package final class TaskStore: Sendable {
         }
     }
 
-    package static func path(in folder: String) -> String { folder + "/journal.sqlite" }
+    package static func path(in folder: String) -> String { folder + "/tasks.sqlite" }
 
     /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
     package func begin(
@@ -88,8 +92,10 @@ package final class TaskStore: Sendable {
         }
     }
 
+    /// Records how a job's run ended. What it had planned and not made is no longer planned.
     package func end(_ job: JobRecord, _ outcome: TaskOutcome, now: Double) throws(StoreError) {
         try write { db in
+            try db.execute(sql: "DELETE FROM intent WHERE job = ?", arguments: [job.id])
             try db.execute(
                 sql: "UPDATE job SET ended = ?, outcome = ? WHERE id = ?", arguments: [now, outcome.code, job.id])
         }
@@ -101,9 +107,9 @@ package final class TaskStore: Sendable {
             var settings: [String: Int64] = [:]
             let insert = try db.makeStatement(
                 sql: """
-                    INSERT OR REPLACE INTO output (path, job, run, input, input_size, input_modified, input_checksum,
-                        settings, program, foreign_size, foreign_modified, made, status, reason)
-                    VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, '', '')
+                    INSERT OR REPLACE INTO intent (path, job, run, input, input_size, input_modified, settings, program,
+                        foreign_size, foreign_modified)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             for output in outputs {
                 let id = try settings[output.settings] ?? Self.settingsID(output.settings, db)
@@ -116,43 +122,53 @@ package final class TaskStore: Sendable {
         }
     }
 
-    /// Records how items ended, in one transaction.
+    /// Records how items ended, in one transaction. Only outputs that were planned by the same job are taken as made.
     package func record(_ items: [ItemRecord], of job: JobRecord) throws(StoreError) {
         try write { db in
             let insert = try db.makeStatement(
                 sql: "INSERT OR REPLACE INTO item (job, input, run, status, code, reason) VALUES (?, ?, ?, ?, ?, ?)")
-            let update = try db.makeStatement(
+            let make = try db.makeStatement(
                 sql: """
-                    UPDATE output SET made = 1, input_checksum = ?, size = ?, modified = ?, width = ?, height = ?,
-                        checksum = ?, status = ?, reason = ? WHERE path = ? AND job = ?
+                    INSERT OR REPLACE INTO output (path, job, run, input, input_size, input_modified, input_checksum,
+                        settings, program, size, modified, width, height, checksum, status, reason)
+                    SELECT path, job, run, input, input_size, input_modified, ?, settings, program, ?, ?, ?, ?, ?, ?, ?
+                    FROM intent WHERE path = ? AND job = ?
                     """)
+            let fulfil = try db.makeStatement(sql: "DELETE FROM intent WHERE path = ? AND job = ?")
             for item in items {
                 try insert.execute(arguments: [job.id, item.input, job.run, item.status, item.code, item.reason])
                 for output in item.outputs {
-                    try update.execute(arguments: [
+                    try make.execute(arguments: [
                         item.inputChecksum, output.identity.size, output.identity.modified, output.width,
                         output.height, output.checksum, item.status, item.reason, output.path, job.id,
                     ])
+                    try fulfil.execute(arguments: [output.path, job.id])
                 }
             }
         }
     }
 
-    /// What is known about these paths; paths never planned are absent.
+    /// What is known about these paths; paths that no job ever had are absent.
     package func known(_ paths: [String]) throws(StoreError) -> [String: KnownOutput] {
         try read { db in
             var found: [String: KnownOutput] = [:]
             for start in stride(from: 0, to: paths.count, by: 500) {
                 let part = paths[start..<min(start + 500, paths.count)]
                 let marks = Array(repeating: "?", count: part.count).joined(separator: ",")
-                let rows = try Row.fetchCursor(
+                let made = try Row.fetchCursor(
                     db,
                     sql: """
                         SELECT output.*, settings.text AS settings_text FROM output
                         JOIN settings ON settings.id = output.settings WHERE path IN (\(marks))
                         """, arguments: StatementArguments(part))
-                while let row = try rows.next() {
-                    found[row["path"]] = KnownOutput(row)
+                while let row = try made.next() {
+                    found[row["path"], default: KnownOutput()].made = MadeRecord(row)
+                }
+                let planned = try Row.fetchCursor(
+                    db, sql: "SELECT path, foreign_size, foreign_modified FROM intent WHERE path IN (\(marks))",
+                    arguments: StatementArguments(part))
+                while let row = try planned.next() {
+                    found[row["path"], default: KnownOutput()].intent = Intent(row)
                 }
             }
             return found
@@ -199,27 +215,38 @@ package final class TaskStore: Sendable {
     }
 }
 
-extension KnownOutput {
+/// Held by one process at a time while it opens the store.
+private struct OpeningLock: ~Copyable {
+    private let descriptor: Int32
+
+    init(folder: String) {
+        descriptor = open(folder + "/opening.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // Where there are no locks, opening works as well as it can without.
+        while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+extension MadeRecord {
     fileprivate init(_ row: Row) {
-        let isMade: Bool = row["made"]
-        let foreignSize: Int64? = row["foreign_size"]
-        let foreignModified: Int64? = row["foreign_modified"]
-        job = row["job"]
-        run = row["run"]
-        input = row["input"]
-        inputIdentity = FileIdentity(size: row["input_size"], modified: row["input_modified"])
-        inputChecksum = row["input_checksum"]
-        settings = row["settings_text"]
-        program = row["program"]
-        if let foreignSize, let foreignModified {
-            foreign = FileIdentity(size: foreignSize, modified: foreignModified)
-        }
-        if isMade {
-            made = MadeOutput(
+        self.init(
+            job: row["job"], run: row["run"], input: row["input"],
+            inputIdentity: FileIdentity(size: row["input_size"], modified: row["input_modified"]),
+            inputChecksum: row["input_checksum"], settings: row["settings_text"], program: row["program"],
+            output: MadeOutput(
                 path: row["path"], identity: FileIdentity(size: row["size"], modified: row["modified"]),
-                width: row["width"], height: row["height"], checksum: row["checksum"])
-        }
-        status = row["status"]
-        reason = row["reason"]
+                width: row["width"], height: row["height"], checksum: row["checksum"]),
+            status: row["status"], reason: row["reason"])
+    }
+}
+
+extension Intent {
+    fileprivate init(_ row: Row) {
+        let size: Int64? = row["foreign_size"]
+        let modified: Int64? = row["foreign_modified"]
+        if let size, let modified { foreign = FileIdentity(size: size, modified: modified) }
     }
 }

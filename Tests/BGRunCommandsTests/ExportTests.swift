@@ -104,6 +104,14 @@ import Testing
         #expect(try place.contents("out")["photo-0001.jpg"] == Data("retouched".utf8))
     }
 
+    @Test func theReportNeverReplacesAnInput() throws {
+        try place.putPhotos(1)
+        let before = try place.contents("photos")
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--report", "photos/photo-0001.jpg")
+        #expect(ended.status == 64)
+        #expect(try place.contents("photos") == before)
+    }
+
     @Test func failStartsNothingWhereAnOutputExists() throws {
         try place.putPhotos(2)
         try place.write("mine", to: "out/photo-0002.jpg")
@@ -195,10 +203,10 @@ import Testing
 
     @Test func aDamagedJournalIsNamedAndNothingIsStarted() throws {
         try place.putPhotos(1)
-        try place.write(String(repeating: "no database ", count: 400), to: ".state/bgrun/journal.sqlite")
+        try place.write(String(repeating: "no database ", count: 400), to: ".state/bgrun/tasks.sqlite")
         let ended = try place.bgrun("export", "photos", "--out", "out")
         #expect(ended.status == 78)
-        #expect(ended.errors.contains("journal.sqlite"))
+        #expect(ended.errors.contains("tasks.sqlite"))
         #expect(!place.exists("out"))
     }
 }

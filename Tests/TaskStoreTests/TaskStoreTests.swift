@@ -36,13 +36,12 @@ import Testing
     @Test func aPlannedOutputIsKnownButNotMade() throws {
         let store = try open()
         let job = try store.begin(request, requestText: "{}", now: 1)
-        try store.plan([planned("a", foreign: FileIdentity(size: 1, modified: 2))], of: job)
+        let foreign = FileIdentity(size: 1, modified: 2)
+        try store.plan([planned("a", foreign: foreign)], of: job)
         let known = try #require(try store.known(["/out/a.jpg", "/out/b.jpg"])["/out/a.jpg"])
         #expect(known.made == nil)
-        #expect(known.foreign == FileIdentity(size: 1, modified: 2))
-        #expect(known.input == "/in/a.tif")
-        #expect(known.inputIdentity == FileIdentity(size: 10, modified: 20))
-        #expect(known.settings == "{\"size\":1}")
+        #expect(!known.wrote(foreign), "the file that stood there before")
+        #expect(known.wrote(FileIdentity(size: 3, modified: 4)), "made, and killed before it was recorded")
         #expect(try store.known(["/out/b.jpg"]).isEmpty)
     }
 
@@ -54,22 +53,36 @@ import Testing
             try store.record([made("a", status: "damaged")], of: job)
         }
         let known = try #require(try open().known(["/out/a.jpg"])["/out/a.jpg"])
-        #expect(known.made?.checksum == "beef")
-        #expect(known.made?.identity == FileIdentity(size: 5, modified: 6))
-        #expect(known.made?.width == 2 && known.made?.height == 3)
-        #expect(known.inputChecksum == "c0ffee")
-        #expect(known.status == "damaged")
-        #expect(known.reason == "why")
-        #expect(known.program == "7")
+        let made = try #require(known.made)
+        #expect(made.output.checksum == "beef")
+        #expect(made.output.identity == FileIdentity(size: 5, modified: 6))
+        #expect(made.output.width == 2 && made.output.height == 3)
+        #expect(made.input == "/in/a.tif" && made.inputIdentity == FileIdentity(size: 10, modified: 20))
+        #expect(made.inputChecksum == "c0ffee" && made.settings == "{\"size\":1}")
+        #expect(made.status == "damaged" && made.reason == "why" && made.program == "7")
+        #expect(known.intent == nil)
+        #expect(known.wrote(made.output.identity) && !known.wrote(FileIdentity(size: 5, modified: 7)))
     }
 
-    @Test func planningAnewForgetsWhatWasMade() throws {
+    @Test func planningAnewKeepsWhatWasMade() throws {
         let store = try open()
         let job = try store.begin(request, requestText: "{}", now: 1)
         try store.plan([planned("a")], of: job)
         try store.record([made("a")], of: job)
         try store.plan([planned("a")], of: job)
-        #expect(try store.known(["/out/a.jpg"])["/out/a.jpg"]?.made == nil)
+        let known = try #require(try store.known(["/out/a.jpg"])["/out/a.jpg"])
+        #expect(known.made != nil && known.intent != nil)
+    }
+
+    @Test func whatAStoppedJobHadPlannedIsNoLongerClaimed() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        try store.plan([planned("a"), planned("b")], of: job)
+        try store.record([made("a")], of: job)
+        try store.end(job, .stopped(.userStop), now: 2)
+        let known = try store.known(["/out/a.jpg", "/out/b.jpg"])
+        #expect(known["/out/a.jpg"]?.made != nil)
+        #expect(known["/out/b.jpg"] == nil)
     }
 
     @Test func aRecordOfAnotherJobDoesNotTouchAnOutput() throws {
@@ -129,7 +142,7 @@ import Testing
     }
 
     @Test func aFileThatIsNoJournalIsNamedAndLeftAlone() throws {
-        let path = folder.path + "/journal.sqlite"
+        let path = folder.path + "/tasks.sqlite"
         let text = Data(String(repeating: "this is no database. ", count: 100).utf8)
         try text.write(to: URL(fileURLWithPath: path))
         let error = #expect(throws: StoreError.self) { try self.open() }
@@ -140,7 +153,7 @@ import Testing
 
     @Test func aJournalOfANewerVersionIsRefusedAndKept() throws {
         _ = try open()
-        let queue = try DatabaseQueue(path: folder.path + "/journal.sqlite")
+        let queue = try DatabaseQueue(path: folder.path + "/tasks.sqlite")
         try queue.write { db in
             try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('9 of the future')")
         }
@@ -158,7 +171,7 @@ import Testing
             let job = try store.begin(request, requestText: "{}", now: 1)
             try store.plan((0..<500).map { planned(String($0)) }, of: job)
         }
-        let path = folder.path + "/journal.sqlite"
+        let path = folder.path + "/tasks.sqlite"
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try handle.seekToEnd()
         try #require(size > 8192, "the journal was brought into its file when it was closed")

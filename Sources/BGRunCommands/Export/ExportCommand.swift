@@ -13,9 +13,11 @@ struct ExportCommand: ParsableCommand {
             the same command: what was finished is not done again.
 
             EXAMPLES
-              bgrun export photos --out web --size 2048 --format jpeg --quality 85
-              bgrun export photos --out web --output size=2048 --output size=256,format=webp,name={stem}-small.{ext}
-              bgrun export a.tif b.png --out prints --size fit:3000x2000 --sharpen 0.6:1.2 --bits 16 --format png
+              bgrun export photos --out web --size 2048 --quality 85
+              bgrun export photos --out web --output size=2048 \\
+                --output size=256,format=webp,name={stem}-small.{ext}
+              bgrun export a.tif b.png --out prints --size fit:3000x2000 \\
+                --format png --bits 16 --sharpen 0.6:1.2
               bgrun export photos --out web --size 1024 --dry-run
               bgrun export photos --out web --expire-after 15m --report report.jsonl
 

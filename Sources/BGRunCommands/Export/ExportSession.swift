@@ -38,6 +38,11 @@ struct ExportSession {
         guard scan.missing.isEmpty else { return missing(scan.missing) }
         if StopSignals.received != nil { return stoppedBeforeStart() }
         do throws(StoreError) {
+            if let report = command.report,
+                ExistingFile(report).map({ file in scan.files.contains { $0.key == file.key } }) == true
+            {
+                return refuse([.init(code: "overwritesInput", sentence: "the report \(report) is an input itself")])
+            }
             if command.dryRun { return try dryRun(scan) }
             let store = try TaskStore(folder: stateFolder, program: Program.version)
             guard let lock = JobLock(request.identifier.rawValue, in: stateFolder) else {
@@ -122,7 +127,7 @@ struct ExportSession {
             return verdict.status
         case (.stopped, _, let fault?):
             StandardError.write("bgrun: \(fault)\n")
-            return (fault as? StoreError).map(ExitStatus.of) ?? .bug
+            return (fault as? StoreError).map(ExitStatus.of) ?? .stoppedEarly
         case (.stopped, _, _):
             StandardError.write("Run the same command to go on.\n")
             return .stoppedEarly

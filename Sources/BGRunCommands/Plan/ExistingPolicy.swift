@@ -14,7 +14,7 @@ enum Standing: Hashable, Sendable {
     /// Nothing is there, or what is there gives way.
     case make(mayReplace: Bool, foreign: FileIdentity?)
     /// Made from this input with these settings, and unchanged since.
-    case current(KnownOutput)
+    case current(MadeRecord)
     /// Something is there that bgrun did not make; it stays.
     case occupied
     /// Something is there, and the person asked to start nothing then.
@@ -28,18 +28,27 @@ extension ExistingPolicy {
     func standing(
         file: FileIdentity?, known: KnownOutput?, wanted: PlannedOutput, program: String, job: JobRecord?
     ) -> Standing {
-        guard let file else { return .make(mayReplace: known != nil, foreign: nil) }
-        let isOurs = known.map { $0.made.map { $0.identity == file } ?? ($0.foreign != file) } ?? false
-        let isCurrent =
-            isOurs && known?.made != nil && known?.input == wanted.input
-            && known?.inputIdentity == wanted.inputIdentity && known?.settings == wanted.settings
-            && known?.program == program
-        let isOfThisRun = isOurs && job != nil && known?.job == job?.id && known?.run == job?.run
-        if isCurrent, let known, self == .skip || isOfThisRun { return .current(known) }
+        guard let file else { return .make(mayReplace: known?.intent != nil, foreign: nil) }
+        let isOurs = known?.wrote(file) ?? false
+        let made = known?.made.flatMap { $0.output.identity == file ? $0 : nil }
+        let isOfThisRun = made != nil && job != nil && made?.job == job?.id && made?.run == job?.run
+        if let made, made.isCurrent(for: wanted, program: program), self == .skip || isOfThisRun {
+            return .current(made)
+        }
         switch self {
         case .skip: return isOurs ? .make(mayReplace: true, foreign: nil) : .occupied
         case .overwrite: return .make(mayReplace: true, foreign: isOurs ? nil : file)
-        case .fail: return isOfThisRun ? .make(mayReplace: true, foreign: nil) : .refused
+        case .fail:
+            // What a stopped run of this job left unfinished is no obstacle to going on with it.
+            return isOurs && job != nil ? .make(mayReplace: true, foreign: nil) : .refused
         }
+    }
+}
+
+extension MadeRecord {
+    /// The same input, settings and program would make the same bytes again.
+    fileprivate func isCurrent(for wanted: PlannedOutput, program: String) -> Bool {
+        input == wanted.input && inputIdentity == wanted.inputIdentity && settings == wanted.settings
+            && self.program == program
     }
 }

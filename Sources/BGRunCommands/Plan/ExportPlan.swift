@@ -11,7 +11,7 @@ struct ExportPlan: Sendable {
         /// The same outputs as the journal notes them.
         var journal: [PlannedOutput]
         /// Outputs that are there already and stay.
-        var current: [KnownOutput]
+        var current: [MadeRecord]
     }
 
     /// Something that keeps the whole export from starting.

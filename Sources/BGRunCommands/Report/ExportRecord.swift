@@ -64,16 +64,16 @@ extension ExportRecord {
             inputBytes: Int(file.identity.size))
     }
 
-    init(_ file: InputFile, current: [KnownOutput]) {
+    init(_ file: InputFile, current: [MadeRecord]) {
         let damage = current.first { $0.status == Status.damaged.rawValue }
         self.init(
             input: file.path, status: .skipped, code: damage == nil ? "current" : "keptDamaged",
             reason: damage?.reason ?? "the outputs are there already",
             inputBytes: Int(file.identity.size), inputChecksum: current.first?.inputChecksum,
-            outputs: current.compactMap(\.made).map(Output.init))
+            outputs: current.map { Output($0.output) })
     }
 
-    init(_ file: InputFile, _ result: ExportResult, current: [KnownOutput], device: String, seconds: Double) {
+    init(_ file: InputFile, _ result: ExportResult, current: [MadeRecord], device: String, seconds: Double) {
         let isStranger = !file.isNamed && result.failure?.code == "unknownFormat"
         let status: Status =
             switch result.status {
@@ -87,7 +87,7 @@ extension ExportRecord {
             notes: result.notes, format: result.format?.rawValue,
             inputBytes: max(result.inputBytes, Int(file.identity.size)), inputPixels: result.inputPixels,
             inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,
-            outputs: current.compactMap(\.made).map(Output.init) + result.outputs.map(Output.init), device: device,
+            outputs: current.map { Output($0.output) } + result.outputs.map { Output($0) }, device: device,
             seconds: seconds, times: result.times, workingBytes: result.workingBytes)
     }
 }

@@ -60,9 +60,15 @@ struct WorkerProcess {
     }
 }
 
-struct SpawnFailure: Error {
+/// The system refused to start a worker.
+struct SpawnFailure: Error, CustomStringConvertible {
     var function: String
+    /// The errno it gave.
     var status: Int32
+
+    var description: String {
+        "a worker could not be started: \(function): \(String(cString: strerror(status))); the same command goes on"
+    }
 }
 
 extension JobMachine.Death {
