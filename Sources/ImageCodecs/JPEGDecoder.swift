@@ -27,7 +27,7 @@ final class JPEGDecoder: ImageDecoder {
         header = ImageHeader(
             format: .jpeg, width: Int(info.width), height: Int(info.height),
             layout: info.is_cmyk != 0 ? .cmyk8 : .rgbx8, bitsPerChannel: 8, isGray: info.components == 1,
-            hasAlpha: false, orientation: metadata.exif.map(ExifOrientation.read) ?? 1, metadata: metadata,
+            hasAlpha: false, orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
             notes: notes)
     }
 

@@ -32,7 +32,7 @@ final class PNGDecoder: ImageDecoder {
         header = ImageHeader(
             format: .png, width: Int(info.width), height: Int(info.height), layout: layout,
             bitsPerChannel: Int(info.bit_depth), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,
-            orientation: metadata.exif.map(ExifOrientation.read) ?? 1, metadata: metadata,
+            orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
             notes: chunks.isAnimated ? ["the still picture of an animation"] : [])
         // Everything is set up, so a throw from here on runs `deinit`.
         try limits.check(workingBytes: bytesHeld)

@@ -24,7 +24,8 @@ final class TIFFDecoder: ImageDecoder {
             count == 0 ? nil : Array(UnsafeBufferPointer(start: start, count: count))
         }
         let metadata = ImageMetadata(
-            xmp: block(info.xmp, info.xmp_size), iptc: block(info.iptc, info.iptc_size),
+            exif: TIFFExif.block(from: bytes), xmp: block(info.xmp, info.xmp_size),
+            iptc: block(info.iptc, info.iptc_size),
             icc: block(info.icc, info.icc_size))
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }

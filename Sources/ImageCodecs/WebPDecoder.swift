@@ -23,7 +23,7 @@ final class WebPDecoder: ImageDecoder {
         header = ImageHeader(
             format: .webp, width: width, height: height, layout: info.has_alpha != 0 ? .rgba8 : .rgbx8,
             bitsPerChannel: 8, isGray: false, hasAlpha: info.has_alpha != 0,
-            orientation: metadata.exif.map(ExifOrientation.read) ?? 1, metadata: metadata,
+            orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
             notes: info.frames > 1 ? ["the first frame of \(info.frames)"] : [])
         // Everything is set up, so a throw from here on runs `deinit`.
         try limits.check(width: width, height: height, fileBytes: bytes.count)

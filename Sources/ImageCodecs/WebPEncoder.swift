@@ -31,7 +31,7 @@ final class WebPEncoder: ImageEncoder {
         metadata = request.metadata
         // Planes, the encoder's own copies and coefficients, and the output twice for its container.
         let pixels = request.width * request.height
-        workingBytes = pixels * (request.lossless ? 24 : 6) + metadata.totalBytes * 2 + 2 << 20
+        workingBytes = pixels * (request.lossless ? 36 : 8) + metadata.totalBytes * 2 + 2 << 20
     }
 
     deinit {

@@ -21,6 +21,8 @@ func decode(
     let stride = size.width * header.layout.bytesPerPixel
     let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: stride * size.height, alignment: 16)
     defer { rows.deallocate() }
+    // Whatever the decoder leaves out shows.
+    rows.initializeMemory(as: UInt8.self, repeating: 0xAA)
     guard let start = rows.baseAddress else { throw CodecError(.damaged, "no rows") }
     var done = 0
     while true {

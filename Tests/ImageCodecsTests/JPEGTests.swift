@@ -16,6 +16,23 @@ struct JPEGTests {
         #expect(decoded.picture.pixel(width - 1, height - 1)[3] == 255)
     }
 
+    @Test(arguments: [(16_400, 3), (3, 16_400)])
+    func `a side beyond what other formats hold is no trouble`(width: Int, height: Int) throws {
+        let picture = Picture.sample(width: width, height: height, isGray: true)
+        let decoded = try decode(try encoded(picture, as: .jpeg) { $0.quality = 95 })
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.picture.meanDifference(to: picture) < 4)
+    }
+
+    @Test
+    func `bytes left over between the picture and the end marker are damage`() throws {
+        var file = try encoded(Picture.sample(width: 32, height: 32), as: .jpeg)
+        file.insert(contentsOf: [UInt8](repeating: 0, count: 40), at: file.count - 2)
+        let decoded = try decode(file)
+        #expect(decoded.damage.contains { $0.contains("extraneous") })
+        #expect(decoded.picture.height == 32)
+    }
+
     @Test(arguments: [4, 2, 1])
     func `a reduced scale rounds the size up`(scale: Int) throws {
         let file = try encoded(Picture.sample(width: 101, height: 67), as: .jpeg)
@@ -53,6 +70,9 @@ struct JPEGTests {
         #expect(decoded.header.metadata.icc == metadata.icc)
         #expect(decoded.header.metadata.comment == metadata.comment)
         #expect(decoded.header.orientation == 6)
+        // EXIF comes first, in the place of the JFIF segment.
+        #expect(Array(file[2..<4]) == [0xFF, 0xE1])
+        #expect(try Array(encoded(Picture.sample(width: 8, height: 8), as: .jpeg)[2..<4]) == [0xFF, 0xE0])
     }
 
     @Test

@@ -14,15 +14,15 @@ struct MetadataTests {
             return field(tag, 2) + field(type, 2) + field(1, 4) + field(value, size)
                 + [UInt8](repeating: 0, count: 4 - size)
         }
-        // Directories of 4, 3 and 2 entries follow each other after the 8 bytes of the header.
+        // Directories of 4, 3 and 3 entries follow each other after the 8 bytes of the header.
         let second = 8 + 2 + 4 * 12 + 4
         let third = second + 2 + 3 * 12 + 4
-        let thumbnail = third + 2 + 2 * 12 + 4
+        let thumbnail = third + 2 + 3 * 12 + 4
         var bytes = Array((isBigEndian ? "MM" : "II").utf8) + field(42, 2) + field(8, 4)
         bytes += field(4, 2) + entry(0x100, 4, 6_000) + entry(0x112, 3, 6) + entry(0x8769, 4, second)
         bytes += entry(0xC4A5, 4, 77) + field(third, 4)
         bytes += field(3, 2) + entry(0xA002, 3, 6_000) + entry(0xA003, 4, 4_000) + entry(0xA406, 3, 2) + field(0, 4)
-        bytes += field(2, 2) + entry(0x201, 4, thumbnail) + entry(0x202, 4, 10) + field(0, 4)
+        bytes += field(3, 2) + entry(0x103, 3, 6) + entry(0x201, 4, thumbnail) + entry(0x202, 4, 10) + field(0, 4)
         return bytes + Array("thumbnail!".utf8)
     }
 
@@ -38,6 +38,8 @@ struct MetadataTests {
         #expect(value(of: 0xA003, in: result, isBigEndian) == 1_365)
         #expect(value(of: 0xA406, in: result, isBigEndian) == 2)
         #expect(value(of: 0xC4A5, in: result, isBigEndian) == 77)
+        #expect(value(of: 0x103, in: exif, isBigEndian) == 6)
+        #expect(value(of: 0x103, in: result, isBigEndian) == nil)
         #expect(!String(decoding: result, as: Unicode.ASCII.self).contains("thumbnail!"))
     }
 

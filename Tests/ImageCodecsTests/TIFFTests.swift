@@ -133,6 +133,31 @@ struct TIFFTests {
         #expect(decoded.header.metadata.icc == BuiltInProfile.displayP3.bytes)
     }
 
+    @Test(arguments: [false, true])
+    func `the camera's data become an EXIF block`(isBigEndian: Bool) throws {
+        var writer = TIFFWriter(width: 6, height: 4) { _, _, _ in 9 }
+        writer.isBigEndian = isBigEndian
+        writer.orientation = 6
+        writer.more = [
+            (0x010F, 2, "Maker\0".utf8.map(Int.init)), (0x0132, 2, "2024:01:02 03:04:05\0".utf8.map(Int.init)),
+        ]
+        // One entry: pixel width 4000 in 32 bits.
+        let little: [UInt8] = [1, 0, 0x02, 0xA0, 4, 0, 1, 0, 0, 0, 0xA0, 0x0F, 0, 0, 0, 0, 0, 0]
+        let big: [UInt8] = [0, 1, 0xA0, 0x02, 0, 4, 0, 0, 0, 1, 0, 0, 0x0F, 0xA0, 0, 0, 0, 0]
+        writer.exifDirectory = isBigEndian ? big : little
+        let header = try decode(writer.file()).header
+        let exif = try #require(header.metadata.exif)
+        #expect(String(decoding: exif, as: Unicode.ASCII.self).contains("2024:01:02 03:04:05"))
+        #expect(String(decoding: exif, as: Unicode.ASCII.self).contains("Maker"))
+        let edited = header.metadata.edited(forWidth: 300, height: 200, icc: nil, format: .jpeg)
+        #expect(edited.notes.isEmpty)
+        let result = try #require(edited.metadata.exif)
+        let width: [UInt8] =
+            isBigEndian ? [0xA0, 0x02, 0, 4, 0, 0, 0, 1, 0, 0, 1, 44] : [2, 0xA0, 4, 0, 1, 0, 0, 0, 44, 1, 0, 0]
+        #expect((0..<result.count - 12).contains { Array(result[$0..<$0 + 12]) == width })
+        #expect(String(decoding: result, as: Unicode.ASCII.self).contains("Maker"))
+    }
+
     @Test
     func `signed samples are refused`() {
         var writer = TIFFWriter(width: 5, height: 3) { _, _, _ in 9 }

@@ -20,6 +20,10 @@ struct TIFFWriter {
     var palette: [Int] = []
     var orientation: Int?
     var icc: [UInt8] = []
+    /// More entries of the directory: tag, type and values.
+    var more: [(Int, Int, [Int])] = []
+    /// An EXIF directory's bytes, which begins where the file's directory points to.
+    var exifDirectory: [UInt8] = []
     var pages = 1
     /// The value of a sample at x, y and channel; bit patterns for floats.
     var sample: (Int, Int, Int) -> UInt64
@@ -36,10 +40,17 @@ struct TIFFWriter {
             if body.count % 2 == 1 { body.append(0) }
         }
         var directory = 8 + body.count
+        var exifStart = 0
+        if !exifDirectory.isEmpty {
+            exifStart = directory
+            body += exifDirectory
+            directory += exifDirectory.count
+        }
         bytes += field(directory, 4) + body
         for page in 0..<pages {
             let encoded = encodedDirectory(
-                at: directory, offsets: offsets, counts: blocks.map(\.count), isLast: page == pages - 1)
+                at: directory, offsets: offsets, counts: blocks.map(\.count), isLast: page == pages - 1,
+                exifStart: exifStart)
             bytes += encoded
             directory += encoded.count
         }
@@ -99,7 +110,8 @@ struct TIFFWriter {
         return result
     }
 
-    private func encodedDirectory(at start: Int, offsets: [Int], counts: [Int], isLast: Bool) -> [UInt8] {
+    private func encodedDirectory(at start: Int, offsets: [Int], counts: [Int], isLast: Bool, exifStart: Int) -> [UInt8]
+    {
         var tags: [(Int, Int, [Int])] = [
             (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: bits, count: samples)), (259, 3, [1]),
             (262, 3, [photometric]), (277, 3, [samples]), (284, 3, [isSeparate ? 2 : 1]),
@@ -116,12 +128,14 @@ struct TIFFWriter {
         if !extraSamples.isEmpty { tags.append((338, 3, extraSamples)) }
         if !palette.isEmpty { tags.append((320, 3, palette)) }
         if !icc.isEmpty { tags.append((34_675, 7, icc.map(Int.init))) }
+        tags += more
+        if exifStart > 0 { tags.append((0x8769, 4, [exifStart])) }
         tags.sort { $0.0 < $1.0 }
         var heap: [UInt8] = []
         let heapStart = start + 2 + tags.count * 12 + 4
         var entries = field(tags.count, 2)
         for (tag, type, values) in tags {
-            let size = [3: 2, 4: 4, 7: 1][type] ?? 4
+            let size = [2: 1, 3: 2, 4: 4, 7: 1][type] ?? 4
             var data = values.flatMap { field($0, size) }
             entries += field(tag, 2) + field(type, 2) + field(values.count, 4)
             if data.count <= 4 {

@@ -29,6 +29,24 @@ struct WebPTests {
     }
 
     @Test
+    func `chroma is averaged over the same pairs of rows in every band`() throws {
+        // Pairs of rows in red and blue: taken off by one, all chroma would become purple and red rows hardly redder.
+        var picture = Picture.sample(width: 48, height: 140)
+        for y in 0..<140 {
+            for x in 0..<48 {
+                let start = (y * 48 + x) * 4
+                picture.bytes.replaceSubrange(start..<start + 3, with: y / 2 % 2 == 0 ? [200, 40, 40] : [40, 40, 200])
+            }
+        }
+        let decoded = try decode(try encoded(picture, as: .webp, band: 50) { $0.quality = 100 })
+        for y in stride(from: 0, to: 136, by: 4) {
+            let red = Int(decoded.picture.pixel(24, y)[0]) + Int(decoded.picture.pixel(24, y + 1)[0])
+            let blue = Int(decoded.picture.pixel(24, y + 2)[0]) + Int(decoded.picture.pixel(24, y + 3)[0])
+            #expect(red - blue > 110, "row \(y): \(red - blue)")
+        }
+    }
+
+    @Test
     func `a side beyond the format's limit is refused before any row`() {
         var request = EncodeRequest(format: .webp, width: 16_384, height: 10, layout: .rgbx8)
         #expect(throws: CodecError(.encode, "WebP holds at most 16383 pixels a side; this is 16384 × 10")) {
@@ -69,6 +87,34 @@ struct WebPTests {
             }
         }
         #expect(partial > 20)
+    }
+}
+
+extension WebPTests {
+    @Test
+    func `an animation's first frame comes in its place on a clear canvas, which is said`() throws {
+        let picture = Picture.sample(width: 20, height: 10)
+        let still = try encoded(picture, as: .webp) { $0.lossless = true }
+        // What follows the file's header is the frame's bitstream.
+        let bitstream = Array(still[12...])
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        }
+        func chunk(_ kind: String, _ data: [UInt8]) -> [UInt8] { Array(kind.utf8) + little(data.count, 4) + data }
+        // Twice the same frame at 4, 2 on a canvas of 30 by 16.
+        let frame = little(2, 3) + little(1, 3) + little(19, 3) + little(9, 3) + little(100, 3) + [0] + bitstream
+        let body =
+            Array("WEBP".utf8) + chunk("VP8X", [0x12, 0, 0, 0] + little(29, 3) + little(15, 3))
+            + chunk("ANIM", little(0, 6)) + chunk("ANMF", frame) + chunk("ANMF", frame)
+        let decoded = try decode(Array("RIFF".utf8) + little(body.count, 4) + body)
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.header.notes == ["the first frame of 2"])
+        #expect(decoded.header.width == 30 && decoded.header.height == 16)
+        #expect(decoded.header.layout == .rgba8)
+        #expect(decoded.picture.pixel(3, 2) == [0, 0, 0, 0])
+        #expect(decoded.picture.pixel(4, 2) == picture.pixel(0, 0))
+        #expect(decoded.picture.pixel(23, 11) == picture.pixel(19, 9))
+        #expect(decoded.picture.pixel(24, 11) == [0, 0, 0, 0])
     }
 }
 

@@ -1,0 +1,87 @@
+/// Builds an EXIF block from the directories of a TIFF file, where cameras' and editors' data lie among the picture's.
+enum TIFFExif {
+    /// Tags of the first directory that say something about the photograph, not about how its pixels are stored.
+    private static let descriptive: Set<Int> = [
+        0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
+    ]
+    private static let exifPointer = 0x8769
+    private static let gpsPointer = 0x8825
+    /// Maker notes hold offsets that are only right where they were, and the interoperability pointer is one too.
+    private static let leftOut: Set<Int> = [0x927C, 0xA005]
+    /// What a JPEG segment can hold, less room for what editing adds.
+    private static let capacity = 60_000
+
+    private struct Field {
+        var tag: Int
+        var type: Int
+        var count: Int
+        var data: [UInt8]
+    }
+
+    /// nil where the file says nothing about the photograph.
+    static func block(from file: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard let structure = TIFFStructure(file), structure.number(at: 2, bytes: 2) == 42 else { return nil }
+        let first = structure.firstDirectory
+        var fields = first.filter { descriptive.contains($0.tag) }.map { field($0, of: structure) }
+        let exif = subdirectory(exifPointer, first, structure)
+        let gps = subdirectory(gpsPointer, first, structure)
+        // Resolution and orientation alone are kept by other means.
+        let saysSomething = fields.contains { ![0x0112, 0x011A, 0x011B, 0x0128].contains($0.tag) }
+        guard saysSomething || !exif.isEmpty || !gps.isEmpty else { return nil }
+        if !exif.isEmpty { fields.append(Field(tag: exifPointer, type: 4, count: 1, data: [])) }
+        if !gps.isEmpty { fields.append(Field(tag: gpsPointer, type: 4, count: 1, data: [])) }
+        let block = encode(fields, exif: exif, gps: gps, isLittle: structure.isLittle)
+        return block.count <= capacity ? block : nil
+    }
+
+    private static func field(_ entry: TIFFStructure.Entry, of structure: TIFFStructure) -> Field {
+        Field(tag: entry.tag, type: entry.type, count: entry.count, data: Array(structure.bytes[entry.value]))
+    }
+
+    private static func subdirectory(
+        _ pointer: Int, _ first: [TIFFStructure.Entry], _ structure: TIFFStructure
+    ) -> [Field] {
+        guard let entry = first.first(where: { $0.tag == pointer }), let offset = structure.number(of: entry) else {
+            return []
+        }
+        return structure.directory(at: offset)
+            .filter { !leftOut.contains($0.tag) && $0.value.count <= capacity }
+            .map { field($0, of: structure) }
+    }
+
+    /// Header, then each directory followed by its longer values; values keep their byte order.
+    private static func encode(_ fields: [Field], exif: [Field], gps: [Field], isLittle: Bool) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+            return isLittle ? little : little.reversed()
+        }
+        func directory(_ fields: [Field], at start: Int) -> [UInt8] {
+            var entries = number(fields.count, 2)
+            var heap: [UInt8] = []
+            let heapStart = start + 2 + fields.count * 12 + 4
+            for field in fields.sorted(by: { $0.tag < $1.tag }) {
+                entries += number(field.tag, 2) + number(field.type, 2) + number(field.count, 4)
+                if field.data.count <= 4 {
+                    entries += field.data + [UInt8](repeating: 0, count: 4 - field.data.count)
+                } else {
+                    entries += number(heapStart + heap.count, 4)
+                    heap += field.data
+                    if heap.count % 2 == 1 { heap.append(0) }
+                }
+            }
+            return entries + number(0, 4) + heap
+        }
+        // Once to learn the length, and again with the pointers in their places.
+        var fields = fields
+        for index in fields.indices where fields[index].data.isEmpty { fields[index].data = number(0, 4) }
+        let exifStart = 8 + directory(fields, at: 8).count
+        let exifBytes = exif.isEmpty ? [] : directory(exif, at: exifStart)
+        let gpsStart = exifStart + exifBytes.count
+        for index in fields.indices {
+            if fields[index].tag == exifPointer { fields[index].data = number(exifStart, 4) }
+            if fields[index].tag == gpsPointer { fields[index].data = number(gpsStart, 4) }
+        }
+        let header = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4)
+        return header + directory(fields, at: 8) + exifBytes + (gps.isEmpty ? [] : directory(gps, at: gpsStart))
+    }
+}
