@@ -15,8 +15,6 @@ enum Schema {
                         program TEXT NOT NULL,
                         begun REAL NOT NULL,
                         ended REAL,
-                        work_seconds REAL,
-                        work_bytes INTEGER,
                         outcome TEXT
                     ) STRICT;
 
@@ -66,6 +64,13 @@ enum Schema {
                         reason TEXT NOT NULL,
                         PRIMARY KEY (job, input)
                     ) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("2 rates of jobs") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE job ADD COLUMN work_seconds REAL;
+                    ALTER TABLE job ADD COLUMN work_bytes INTEGER;
                     """)
         }
         return migrator
