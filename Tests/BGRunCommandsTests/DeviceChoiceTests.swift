@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Where kernels run, and what is refused. PoCL, a CPU driver, has to be installed.
@@ -82,7 +83,7 @@ private enum TestDrivers {
     static let folder = Result { () throws -> String in
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let folder = NSTemporaryDirectory() + "bgrun-drivers-\(ProcessInfo.processInfo.processIdentifier)"
+        let folder = NSTemporaryDirectory() + "bgrun-commands-drivers-\(getuid())"
         let script = try Process.run(
             package.appendingPathComponent("scripts/build-test-drivers.sh"), arguments: [folder])
         script.waitUntilExit()

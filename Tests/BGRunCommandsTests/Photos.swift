@@ -1,7 +1,8 @@
 import Foundation
+import Glibc
 import SamplePhotos
 
-/// Pictures that all tests share, made once and never changed.
+/// Pictures that all tests share, made once, never changed, and kept for the next run.
 enum Photos {
     static let count = 12
 
@@ -11,8 +12,16 @@ enum Photos {
     static let large = Result { try make(width: 2400, height: 1600, seed: 12) }
 
     private static func make(width: Int, height: Int, seed: UInt64) throws -> [String] {
-        let folder = NSTemporaryDirectory() + "bgrun-photos-\(getpid())-\(seed)"
-        return try SamplePhotos.write(count: count, width: width, height: height, seed: seed, to: folder).map(\.path)
+        let folder = NSTemporaryDirectory() + "bgrun-photos-\(getuid())-\(width)-\(seed)"
+        let kept = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        if kept.count == count { return kept.sorted().map { folder + "/" + $0 } }
+        let own = folder + "-\(getpid())"
+        try SamplePhotos.write(count: count, width: width, height: height, seed: seed, to: own)
+        // In one step, so that nobody meets a half-filled folder.
+        guard rename(own, folder) == 0 || errno == ENOTEMPTY || errno == EEXIST else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { folder + "/" + $0 }
     }
 }
 
