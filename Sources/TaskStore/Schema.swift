@@ -66,6 +66,13 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("2 rates of jobs") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE job ADD COLUMN work_seconds REAL;
+                    ALTER TABLE job ADD COLUMN work_bytes INTEGER;
+                    """)
+        }
         return migrator
     }
 }

@@ -93,11 +93,32 @@ package final class TaskStore: Sendable {
     }
 
     /// Records how a job's run ended. What it had planned and not made is no longer planned.
-    package func end(_ job: JobRecord, _ outcome: TaskOutcome, now: Double) throws(StoreError) {
+    ///
+    /// `work` is the input that was read and the time that took, for later estimates.
+    package func end(
+        _ job: JobRecord, _ outcome: TaskOutcome, work: (bytes: Int, seconds: Double) = (0, 0), now: Double
+    ) throws(StoreError) {
         try write { db in
             try db.execute(sql: "DELETE FROM intent WHERE job = ?", arguments: [job.id])
             try db.execute(
-                sql: "UPDATE job SET ended = ?, outcome = ? WHERE id = ?", arguments: [now, outcome.code, job.id])
+                sql: """
+                    UPDATE job SET ended = ?, outcome = ?, work_seconds = coalesce(work_seconds, 0) + ?,
+                        work_bytes = coalesce(work_bytes, 0) + ? WHERE id = ?
+                    """, arguments: [now, outcome.code, work.seconds, work.bytes, job.id])
+        }
+    }
+
+    /// Bytes of input per second, of the slowest and the fastest among the latest jobs; nil before any job.
+    package func rates() throws(StoreError) -> ClosedRange<Double>? {
+        try read { db in
+            let rates = try Double.fetchAll(
+                db,
+                sql: """
+                    SELECT work_bytes / work_seconds FROM job WHERE work_seconds > 0.5 AND work_bytes > 0
+                    ORDER BY ended DESC LIMIT 5
+                    """)
+            guard let slowest = rates.min(), let fastest = rates.max() else { return nil }
+            return slowest...fastest
         }
     }
 

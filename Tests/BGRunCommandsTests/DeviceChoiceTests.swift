@@ -24,6 +24,36 @@ import Testing
         #expect(try place.contents("cpu") == place.contents("any"))
     }
 
+    /// The layer answers "GPU" on top of PoCL, so that the whole path of a required GPU is taken without one.
+    @Test func aRequiredGPUThatIsThereDoesTheWork() throws {
+        let layer = try TestDrivers.folder.get() + "/libgpu-layer.so"
+        #expect(try place.bgrun("export", "photos", "--out", "cpu", "--size", "100", "--cpu").status == 0)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "gpu", "--size", "100", "--gpu", "--report", "r.jsonl",
+            environment: ["OPENCL_LAYERS": layer])
+        #expect(ended.status == 0, "\(ended.errors)")
+        let report = try String(contentsOfFile: place.path + "/r.jsonl", encoding: .utf8)
+        #expect(report.split(separator: "\n").count == 2)
+        #expect(report.split(separator: "\n").allSatisfy { $0.contains("Test GPU on") })
+        #expect(try place.contents("cpu") == place.contents("gpu"))
+    }
+
+    @Test(arguments: [
+        ("crashes-in-devices", "driverCrashed"), ("no-devices", "platformWithoutDevices"),
+        ("computes-wrongly", "wrongAnswer"),
+    ])
+    func aBrokenDriverIsToldApartAndThePreferenceFallsBackToTheCPU(driver: String, code: String) throws {
+        let folder = try TestDrivers.folder.get()
+        let environment = ["OCL_ICD_VENDORS": "\(folder)/\(driver)"]
+        let refused = try place.bgrun("export", "photos", "--out", "out", "--gpu", environment: environment)
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains(code), "\(refused.errors)")
+        let done = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--prefer-gpu", environment: environment)
+        #expect(done.status == 0)
+        #expect(try place.contents("out").count == 2)
+    }
+
     @Test func withoutAWishTheFirstPicturesDecideAndTheBytesAreTheSame() throws {
         let photo = try #require(try Photos.small.get().first)
         for number in 0..<40 { try place.put(photo, at: "many/\(number).jpg") }
@@ -44,5 +74,19 @@ import Testing
         let report = try String(contentsOfFile: place.path + "/r.jsonl", encoding: .utf8)
         #expect(report.split(separator: "\n").allSatisfy { $0.contains("(standing for a GPU)") })
         #expect(try place.contents("cpu") == place.contents("gpu"))
+    }
+}
+
+/// The drivers of `Tests/Drivers`, compiled once.
+private enum TestDrivers {
+    static let folder = Result { () throws -> String in
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let folder = NSTemporaryDirectory() + "bgrun-drivers-\(ProcessInfo.processInfo.processIdentifier)"
+        let script = try Process.run(
+            package.appendingPathComponent("scripts/build-test-drivers.sh"), arguments: [folder])
+        script.waitUntilExit()
+        try #require(script.terminationStatus == 0)
+        return folder
     }
 }

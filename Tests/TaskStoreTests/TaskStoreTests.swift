@@ -112,6 +112,18 @@ import Testing
         #expect(anew.id == first.id && anew.run == 2 && !anew.continues)
     }
 
+    @Test func theRatesOfEarlierJobsAreARange() throws {
+        let store = try open()
+        #expect(try store.rates() == nil)
+        for (index, seconds) in [2.0, 4.0, 0.1].enumerated() {
+            let request = ContinuedProcessingRequest(
+                identifier: TaskIdentifier("bgrun.export.\(index)"), title: "", subtitle: "")
+            let job = try store.begin(request, requestText: "{}", now: 1)
+            try store.end(job, .completed(failures: 0), work: (100, seconds), now: Double(index))
+        }
+        #expect(try store.rates() == 25...50, "a job that was over at once says nothing")
+    }
+
     @Test func thousandsOfPathsAreLookedUpAtOnce() throws {
         let store = try open()
         let job = try store.begin(request, requestText: "{}", now: 1)

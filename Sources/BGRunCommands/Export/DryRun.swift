@@ -6,6 +6,8 @@ struct DryRun {
     var plan: ExportPlan
     var command: ExportCommand
     var workers: Int
+    /// Bytes of input per second of earlier jobs on this machine.
+    var rates: ClosedRange<Double>?
 
     private struct Shown: Encodable {
         struct Item: Encodable {
@@ -20,7 +22,8 @@ struct DryRun {
         var settled: [ExportRecord]
     }
 
-    /// Bytes of input that one worker does in a second: from large pictures resized to full-size re-encoding.
+    /// Bytes of input that one worker does in a second, where nothing was measured yet: from full-size re-encoding to
+    /// large pictures resized.
     private static let bytesPerSecond = 8e6...60e6
 
     func show() -> ExitStatus {
@@ -39,8 +42,10 @@ struct DryRun {
     }
 
     private var estimate: ClosedRange<Double> {
-        let bytes = Double(plan.inputBytes) / Double(max(1, min(workers, plan.items.count)))
-        return bytes / Self.bytesPerSecond.upperBound...bytes / Self.bytesPerSecond.lowerBound
+        let busy = Double(max(1, min(workers, plan.items.count)))
+        let slowest = rates?.lowerBound ?? Self.bytesPerSecond.lowerBound * busy
+        let fastest = rates?.upperBound ?? Self.bytesPerSecond.upperBound * busy
+        return Double(plan.inputBytes) / fastest...Double(plan.inputBytes) / slowest
     }
 
     private func showText() {

@@ -68,15 +68,17 @@ struct ExportSession {
     private func dryRun(_ scan: InputScan) throws(StoreError) -> ExitStatus {
         var known: ([String]) throws(StoreError) -> [String: KnownOutput] = { _ in [:] }
         var last: JobRecord?
+        var rates: ClosedRange<Double>?
         // Without a journal there is nothing to know, and none is made.
         if ExistingFile(TaskStore.path(in: stateFolder)) != nil {
             let store = try TaskStore(folder: stateFolder, program: Program.version)
             known = store.known
             last = try store.lookUp(request.identifier)
+            rates = try store.rates()
         }
         let plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
-        return DryRun(plan: plan, command: command, workers: workerCount).show()
+        return DryRun(plan: plan, command: command, workers: workerCount, rates: rates).show()
     }
 
     private func export(
@@ -108,12 +110,13 @@ struct ExportSession {
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         let outcome = run.run()
         ledger.endDisplay()
+        let seconds = begin.duration(to: clock.now).inSeconds
         let summary = ExportSummary(
             outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, continued: job.continues,
-            seconds: begin.duration(to: clock.now).inSeconds)
+            seconds: seconds)
         summary.show(asJSON: command.json, folder: folder)
         if report?.failed == true { StandardError.write("bgrun: the report could not be written to its end.\n") }
-        try journal.finish(outcome, now: Self.wallTime)
+        try journal.finish(outcome, work: (ledger.inputBytes, seconds), now: Self.wallTime)
         return conclude(outcome, run, ledger)
     }
 

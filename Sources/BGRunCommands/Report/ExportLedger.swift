@@ -14,6 +14,7 @@ final class ExportLedger {
 
     private(set) var counts = Counts()
     private(set) var megapixels = 0.0
+    private(set) var inputBytes = 0
     private(set) var outputBytes = 0
     private(set) var outputCount = 0
     /// Failed and damaged inputs, as far as they are listed.
@@ -41,6 +42,7 @@ final class ExportLedger {
         }
         if record.status != .skipped {
             if record.status != .failed { megapixels += Double(record.inputPixels) / 1e6 }
+            inputBytes += record.inputBytes
             outputCount += record.outputs.count
             outputBytes += record.outputs.reduce(0) { $0 + $1.bytes }
         }

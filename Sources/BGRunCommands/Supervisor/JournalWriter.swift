@@ -41,10 +41,10 @@ final class JournalWriter: Sendable {
     }
 
     /// Writes what is left, and how the job ended; returns when it is written.
-    func finish(_ outcome: TaskOutcome, now: Double) throws(StoreError) {
+    func finish(_ outcome: TaskOutcome, work: (bytes: Int, seconds: Double), now: Double) throws(StoreError) {
         queue.sync { writeWaiting() }
         if let error { throw error }
-        try store.end(job, outcome, now: now)
+        try store.end(job, outcome, work: work, now: now)
     }
 
     private func writeWaiting() {
