@@ -1,4 +1,5 @@
 package import COpenCL
+import Synchronization
 
 /// OpenCL is not installed, or what is installed is not OpenCL.
 package struct OpenCLUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -48,14 +49,8 @@ package struct OpenCLLibrary {
 
     /// Every platform, in the loader's order; empty when the loader finds no driver.
     package func platforms() throws(OpenCLError) -> [Platform] {
-        var count: cl_uint = 0
-        let status = functions.clGetPlatformIDs(0, nil, &count)
-        if status == OpenCLError.platformNotFound || (status == CL_SUCCESS && count == 0) { return [] }
-        try check(status, "clGetPlatformIDs")
-        var identifiers = [cl_platform_id?](repeating: nil, count: Int(count))
-        try check(functions.clGetPlatformIDs(count, &identifiers, nil), "clGetPlatformIDs")
         var platforms: [Platform] = []
-        for case let identifier? in identifiers {
+        for identifier in try platformIdentifiers() {
             platforms.append(try Platform(identifier, in: self))
         }
         return platforms
@@ -65,19 +60,31 @@ package struct OpenCLLibrary {
     ///
     /// A platform or device that cannot be asked is passed over: one broken driver must not hide a good one.
     package func device(identity: String) throws(OpenCLError) -> Device? {
-        var identifierCount: cl_uint = 0
-        let status = functions.clGetPlatformIDs(0, nil, &identifierCount)
-        if status == OpenCLError.platformNotFound || identifierCount == 0 { return nil }
-        try check(status, "clGetPlatformIDs")
-        var identifiers = [cl_platform_id?](repeating: nil, count: Int(identifierCount))
-        try check(functions.clGetPlatformIDs(identifierCount, &identifiers, nil), "clGetPlatformIDs")
-        for case let identifier? in identifiers {
+        for identifier in try platformIdentifiers() {
             guard let devices = try? Platform(identifier, in: self).devices() else { continue }
             if let device = devices.first(where: { $0.info.identity == identity }) { return device }
         }
         return nil
     }
+
+    private func platformIdentifiers() throws(OpenCLError) -> [cl_platform_id] {
+        var count: cl_uint = 0
+        let status = listing { functions.clGetPlatformIDs(0, nil, &count) }
+        if status == OpenCLError.platformNotFound || (status == CL_SUCCESS && count == 0) { return [] }
+        try check(status, "clGetPlatformIDs")
+        var identifiers = [cl_platform_id?](repeating: nil, count: Int(count))
+        try check(listing { functions.clGetPlatformIDs(count, &identifiers, nil) }, "clGetPlatformIDs")
+        return identifiers.compactMap(\.self)
+    }
+
+    /// Makes a call that lists platforms or devices, one thread at a time: the first such call sets the drivers up, and
+    /// PoCL 3.1 shows half-made devices to another thread that asks meanwhile.
+    func listing(_ call: () -> cl_int) -> cl_int {
+        listingLock.withLock { _ in call() }
+    }
 }
+
+private let listingLock = Mutex(())
 
 /// A C string in an array as text.
 func text(_ bytes: [CChar]) -> String {

@@ -22,11 +22,12 @@ package struct Platform {
         let functions = library.functions
         let all = cl_device_type(CL_DEVICE_TYPE_ALL)
         var count: cl_uint = 0
-        let status = functions.clGetDeviceIDs(handle, all, 0, nil, &count)
+        let status = library.listing { functions.clGetDeviceIDs(handle, all, 0, nil, &count) }
         if status == OpenCLError.deviceNotFound || (status == CL_SUCCESS && count == 0) { return [] }
         try check(status, "clGetDeviceIDs")
         var identifiers = [cl_device_id?](repeating: nil, count: Int(count))
-        try check(functions.clGetDeviceIDs(handle, all, count, &identifiers, nil), "clGetDeviceIDs")
+        try check(
+            library.listing { functions.clGetDeviceIDs(handle, all, count, &identifiers, nil) }, "clGetDeviceIDs")
         var devices: [Device] = []
         for case let identifier? in identifiers {
             devices.append(try Device(identifier, of: self))

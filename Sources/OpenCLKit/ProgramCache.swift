@@ -33,7 +33,18 @@ package struct ProgramCache: Sendable {
         else { return false }
         guard BinaryFile.write(BinaryFile.encode(binary, key: key), to: path(of: key, in: folder)) else { return false }
         program.cacheKey = nil
+        removeOldest(in: folder)
         return true
+    }
+
+    /// Files kept; new drivers and kernels leave the binaries of the old ones behind. A binary is up to about a megabyte.
+    package static let capacity = 32
+
+    private func removeOldest(in folder: String) {
+        let paths = CacheFolder.names(in: folder).map { "\(folder)/\($0)" }
+        guard paths.count > ProgramCache.capacity else { return }
+        let byAge = paths.sorted { CacheFolder.changeTime(of: $0) < CacheFolder.changeTime(of: $1) }
+        for path in byAge.prefix(paths.count - ProgramCache.capacity) { unlink(path) }
     }
 
     private func cached(key: [UInt8], options: String, in context: Context) -> Program? {
@@ -88,14 +99,10 @@ private struct LoadClaim {
 
     /// A claim whose process is gone. Claims found are removed, for the binary is deleted with them.
     func hasKilledBefore() -> Bool {
-        guard let slash = path.lastIndex(of: "/"), let folder = opendir(String(path[..<slash])) else { return false }
-        defer { closedir(folder) }
+        guard let slash = path.lastIndex(of: "/") else { return false }
         let prefix = "\(path[path.index(after: slash)...]).loading-"
         var isFound = false
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in CacheFolder.names(in: String(path[..<slash])) {
             guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count)) else { continue }
             // The same number as ours can only be an earlier process's: this one has given its claims back.
             if process == getpid() || (kill(process, 0) != 0 && errno == ESRCH) {

@@ -62,11 +62,15 @@ private func lab(_ rgb: [Double]) -> [Double] {
         #expect(abs(deltaE2000([1, 0, 0], [0, 1, 0]) - 86.6) < 0.1)
     }
 
-    @Test(arguments: [SamplePhotos.ColorProfile.displayP3, .adobeRGB])
-    func conversionToSRGBStaysWithinOneDeltaEOfFloat(_ profile: SamplePhotos.ColorProfile) throws {
+    @Test(arguments: [CameraProfile.displayP3, .adobeRGB])
+    func conversionToSRGBStaysWithinOneDeltaEOfFloat(_ profile: CameraProfile) throws {
         let steps = 33
-        let codes = (0..<steps * steps * steps).flatMap { i in
-            [i / steps / steps, i / steps % steps, i % steps].map { UInt8(($0 * 255 + 16) / 32) } + [255]
+        var codes: [UInt8] = []
+        for i in 0..<steps * steps * steps {
+            for step in [i / steps / steps, i / steps % steps, i % steps] {
+                codes.append(UInt8((step * 255 + 16) / 32))
+            }
+            codes.append(255)
         }
         let count = codes.count / 4
         var small = codes

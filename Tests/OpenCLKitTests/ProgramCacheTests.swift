@@ -120,6 +120,23 @@ import Testing
         #expect(try cache.program(source: Fixture.source, options: "", in: context).isFromBinary)
     }
 
+    @Test func theOldestFilesMakeRoomForNewOnes() throws {
+        let folder = try TemporaryFolder()
+        let context = try Fixture.context()
+        let (cache, file) = try filled(folder, context)
+        for index in 0..<ProgramCache.capacity {
+            let old = "\(folder.path)/programs/old-\(index)"
+            try TemporaryFolder.write([1], to: old)
+            var times = [timeval(tv_sec: 1_000 + index, tv_usec: 0), timeval(tv_sec: 1_000 + index, tv_usec: 0)]
+            try #require(utimes(old, &times) == 0)
+        }
+        #expect(cache.store(try cache.program(source: Fixture.source, options: "-DX=1", in: context)))
+        let left = TemporaryFolder.entries(of: "\(folder.path)/programs")
+        #expect(left.count == ProgramCache.capacity)
+        #expect(!left.contains("old-0") && !left.contains("old-1") && left.contains("old-2"))
+        #expect(access(file, F_OK) == 0)
+    }
+
     @Test func aLinkInPlaceOfTheFileIsNotFollowed() throws {
         let folder = try TemporaryFolder()
         let context = try Fixture.context()
