@@ -29,7 +29,8 @@ extension DecodeLimits {
     /// Checks what decoding at its least hungry scale would take.
     func check(workingBytes: Int) throws(CodecError) {
         guard workingBytes <= maxWorkingBytes else {
-            throw CodecError(.limit, "Decoding takes \(workingBytes) bytes of memory; the limit is \(maxWorkingBytes)")
+            throw CodecError(
+                .outOfMemory, "Decoding takes \(workingBytes) bytes of memory; the limit is \(maxWorkingBytes)")
         }
     }
 }

@@ -58,7 +58,7 @@ package final class ImageExporter {
     ) throws {
         let lane = try lanes.lane(item.lane)
         var clock = ContinuousClock.now
-        try input.read(item.input, maxBytes: item.limits.maxFileBytes)
+        try input.read(item.input, limits: item.limits)
         result.inputBytes = input.bytes.count
         result.inputChecksum = Checksum.xxh3(input.bytes)
         result.times.read = clock.secondsSince
@@ -80,10 +80,7 @@ package final class ImageExporter {
                 OutputPipeline(plan: output.plan, lane: lane, encoder: encoder, buffers: buffers[index]))
         }
         guard result.workingBytes <= item.limits.maxWorkingBytes else {
-            throw ExportFailure(
-                "memoryShare",
-                "needs \(result.workingBytes >> 20) MiB, more than the \(item.limits.maxWorkingBytes >> 20) MiB allowed"
-            )
+            throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
         }
 
         let source = try SourceReader(

@@ -67,7 +67,10 @@ import Testing
 
     @Test func aClosedTerminalStopsNothing() throws {
         try place.putPhotos()
-        let run = try hangingRun("--stall-limit", "1s")
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "2s"],
+            in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"event\":\"progress\""))
         run.send(SIGHUP)
         #expect(run.end().status == 65, "the job went on until its hanging picture was given up")
     }

@@ -110,7 +110,7 @@ struct HostileInputTests {
         #expect(code(of: file, limits) == .limit)
         limits.maxPixels = 10_000
         limits.maxWorkingBytes = 10_000
-        #expect(code(of: file, limits) == .limit)
+        #expect(code(of: file, limits) == .outOfMemory)
     }
 
     @Test

@@ -287,9 +287,7 @@ extension JobMachine.Verdict {
         switch (result.status, result.failure?.code) {
         case (.good, _), (.damaged, _): self = .made(megapixels: Double(result.inputPixels) / 1e6)
         case (.stopped, _): self = .givenUp
-        // A decoder that would go beyond its memory says `limit`, as it does for other bounds; with more memory it may
-        // pass, and where it was another bound, the second try is as short as the first.
-        case (.failed, "memoryShare"), (.failed, "outOfMemory"), (.failed, "limit"): self = .needsMemory
+        case (.failed, "memoryShare"), (.failed, "outOfMemory"): self = .needsMemory
         case (.failed, "device"): self = .deviceFailed
         case (.failed, _): self = .failed
         }

@@ -12,7 +12,7 @@ final class InputFile {
     func trim(above limit: Int) { memory.trim(above: limit) }
 
     /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read.
-    func read(_ path: String, maxBytes: Int) throws(ExportFailure) {
+    func read(_ path: String, limits: DecodeLimits) throws(ExportFailure) {
         // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
@@ -22,9 +22,10 @@ final class InputFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }
         let size = Int(status.st_size)
         guard size > 0 else { throw ExportFailure("unknownFormat", "the file is empty") }
-        guard size <= maxBytes else {
-            throw ExportFailure("limit", "the file has \(size) bytes, more than the limit of \(maxBytes)")
+        guard size <= limits.maxFileBytes else {
+            throw ExportFailure("limit", "the file has \(size) bytes, more than the limit of \(limits.maxFileBytes)")
         }
+        guard size <= limits.maxWorkingBytes else { throw .memoryShare(size, of: limits.maxWorkingBytes) }
         let base = memory.bytes(size)
         var filled = 0
         while filled < size {
@@ -46,5 +47,10 @@ struct ExportFailure: Error {
     init(_ code: String, _ reason: String) {
         self.code = code
         self.reason = reason
+    }
+
+    /// The item may pass with a larger share of the job's memory.
+    static func memoryShare(_ bytes: Int, of allowed: Int) -> ExportFailure {
+        ExportFailure("memoryShare", "needs \(bytes >> 20) MiB of memory; \(allowed >> 20) MiB are allowed")
     }
 }
