@@ -3,6 +3,14 @@
 # Usage: scripts/run.sh [FOLDER [OUTPUT_FOLDER [bgrun export options ...]]]
 # Without a folder, a few camera-size photographs are generated first.
 set -euo pipefail
+# Paths are meant from where the caller is.
+caller=$PWD
+absolute() {
+    case $1 in
+        '' | /*) printf '%s' "$1" ;;
+        *) printf '%s/%s' "$caller" "$1" ;;
+    esac
+}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 here=$PWD
 
@@ -14,8 +22,8 @@ scripts/install-dependencies.sh
 swift build -c release --product bgrun
 binaries=$(swift build -c release --show-bin-path)
 
-photos=${1:-}
-output=${2:-$here/.build/exported}
+photos=$(absolute "${1:-}")
+output=$(absolute "${2:-$here/.build/exported}")
 if [[ -z "$photos" ]]; then
     photos=$here/.build/sample-photographs
     if [[ ! -d "$photos" ]]; then

@@ -15,7 +15,9 @@ final class CommandRun {
     }
 
     /// Starts the command; it runs until ``end()``.
-    init(_ arguments: [String], in place: TestPlace, environment: [String: String] = [:]) throws {
+    init(
+        _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], standardOutput: String? = nil
+    ) throws {
         output = URL(fileURLWithPath: place.path + "/.stdout-" + UUID().uuidString)
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         process.executableURL = URL(fileURLWithPath: Self.executable)
@@ -29,7 +31,8 @@ final class CommandRun {
             ]
         ) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardOutput =
+            try standardOutput.flatMap { FileHandle(forWritingAtPath: $0) } ?? FileHandle(forWritingTo: output)
         process.standardError = errors
         try process.run()
     }

@@ -2,16 +2,27 @@ import ArgumentParser
 import Foundation
 import ImageCodecs
 
-/// A span of time on the command line: `90s`, `15m`, `2h`, or seconds without a unit.
-struct TimeSpan: ExpressibleByArgument, Hashable, Sendable {
+/// A span of time on the command line: `500ms`, `90s`, `15m`, `2h`, `1d`, or seconds without a unit.
+struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
     var duration: Duration
 
-    init?(argument: String) {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
-        let unit = argument.last.flatMap { units[$0] }
-        let number = unit == nil ? argument[...] : argument.dropLast()
-        guard let value = Double(number), value > 0, value < 1e9 else { return nil }
-        duration = .milliseconds(Int64((value * (unit ?? 1) * 1000).rounded()))
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Reads an argument.
+    @Sendable static func parse(_ argument: String) throws -> TimeSpan {
+        let units: [String: Double] = ["": 1, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400]
+        let unit = String(argument.reversed().prefix(while: \.isLetter).reversed())
+        guard let factor = units[unit], let value = Double(argument.dropLast(unit.count)), value * factor >= 0.001,
+            value * factor < 1e9
+        else { throw ValidationError("a time is a number with ms, s, m (or min), h or d, e.g. 500ms, 90s, 1.5h") }
+        return TimeSpan(duration: .milliseconds(Int64((value * factor * 1000).rounded())))
+    }
+
+    var description: String {
+        let milliseconds = Int64((duration / .milliseconds(1)).rounded())
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(Double(milliseconds) / 1000) s"
     }
 }
 
@@ -61,7 +72,10 @@ struct OutputFlags: ParsableArguments {
     @Flag(help: "Decode at full scale before resizing; slower, exact.")
     var exact = false
 
-    @Option(help: .init("Sharpen at output size, e.g. 0.6 or 0.6:1.2.", valueName: "amount[:sigma]"))
+    @Option(
+        help: .init(
+            "Sharpen at output size: an amount of 0 to 5, with a sigma of 0.3 to 3, e.g. 0.6 or 0.6:1.2.",
+            valueName: "amount[:sigma]"))
     var sharpen: String?
 
     @Option(help: .init("Colour under clear parts where the output has no alpha.", valueName: "RRGGBB"))
@@ -84,7 +98,10 @@ struct OutputFlags: ParsableArguments {
 
     @Option(
         help: .init(
-            "Path below the output folder, made of {dir} {stem} {size} {format} {index} {ext}.", valueName: "template"))
+            """
+            Path below the output folder, made of {dir} {stem} {size} {format} {index} {ext}. {dir} is the folder of \
+            the picture below the one that was named; a template without it keeps that folder in front.
+            """, valueName: "template"))
     var name: String?
 
     @Option(
@@ -121,7 +138,7 @@ struct LimitFlags: ParsableArguments {
     @Option(help: .init("Largest picture in pixels.", valueName: "n"))
     var maxPixels = DecodeLimits().maxPixels
 
-    @Option(help: .init("Largest input file.", valueName: "size"))
+    @Option(help: .init("Largest input file, e.g. 500M; by default 4G.", valueName: "size"))
     var maxFileSize: ByteCount?
 
     @Option(help: .init("Most pixels one byte of input may stand for.", valueName: "n"))

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ImageExport
 
 /// The plan of an export, shown instead of carried out.
@@ -27,16 +27,20 @@ struct DryRun {
     private static let bytesPerSecond = 8e6...60e6
 
     func show() -> ExitStatus {
+        let text: String
         if command.json {
             let items = plan.items.map { Shown.Item(input: $0.input.path, outputs: $0.outputs.map(\.path)) }
-            print(
-                JSONText.encode(
-                    Shown(
-                        inputs: plan.inputCount, inputBytes: plan.inputBytes,
-                        estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items,
-                        settled: plan.settled)))
+            text = JSONText.encode(
+                Shown(
+                    inputs: plan.inputCount, inputBytes: plan.inputBytes,
+                    estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items, settled: plan.settled))
         } else {
-            showText()
+            text = lines.joined(separator: "\n")
+        }
+        let trouble = StandardOutput.write(text + "\n")
+        if trouble != 0 {
+            StandardError.write("bgrun: the plan could not be written: \(String(cString: strerror(trouble)))\n")
+            return .writeFailed
         }
         return plan.settled.contains(where: \.isFailure) ? .doneWithFailures : .done
     }
@@ -48,21 +52,23 @@ struct DryRun {
         return Double(plan.inputBytes) / fastest...Double(plan.inputBytes) / slowest
     }
 
-    private func showText() {
+    private var lines: [String] {
+        var lines: [String] = []
         for item in plan.items {
             for output in item.outputs {
-                print("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
+                lines.append("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
         }
         for record in plan.settled {
-            print("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
+            lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
         }
         let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10
-        print(
+        lines.append(
             """
             \(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, roughly \
             \(ProgressDisplay.text(estimate)) with \(workers) workers. Nothing was changed.
             """)
+        return lines
     }
 }
 

@@ -65,16 +65,29 @@ struct ExportCommand: ParsableCommand {
     @Option(help: .init("Worker processes; by default one for each core.", valueName: "n"))
     var workers: Int?
 
-    @Option(help: .init("Memory that all pictures in work may take together, e.g. 800M.", valueName: "size"))
+    @Option(
+        help: .init(
+            """
+            Memory that all pictures in work may take together, e.g. 800M; by default a quarter of what is free, \
+            at least 256M and at most 1G for each worker.
+            """, valueName: "size"))
     var memory: ByteCount?
 
-    @Option(help: .init("Stop cleanly after this time, e.g. 90s, 15m.", valueName: "time"))
+    @Option(
+        help: .init(
+            "Stop cleanly after this time, e.g. 500ms, 90s, 15m, 2h, 1d; without a unit in seconds.", valueName: "time"),
+        transform: TimeSpan.parse)
     var expireAfter: TimeSpan?
 
-    @Option(help: .init("Time for pictures in work after a stop.", valueName: "time"))
+    @Option(
+        help: .init(
+            "Time for pictures in work after a stop; what is not done then is done by the next run.",
+            valueName: "time"), transform: TimeSpan.parse)
     var grace = TimeSpan(duration: .seconds(5))
 
-    @Option(help: .init("Give up a picture that makes no progress for so long.", valueName: "time"))
+    @Option(
+        help: .init("Give up a picture that makes no progress for so long.", valueName: "time"),
+        transform: TimeSpan.parse)
     var stallLimit = TimeSpan(duration: .seconds(60))
 
     @Option(help: .init("What the job is called in lists.", valueName: "text"))
@@ -102,12 +115,4 @@ struct ExportCommand: ParsableCommand {
         let status = try ExportSession(self).run()
         guard status == .done else { throw status.code }
     }
-}
-
-extension TimeSpan: CustomStringConvertible {
-    init(duration: Duration) {
-        self.duration = duration
-    }
-
-    var description: String { "\(duration.components.seconds)s" }
 }

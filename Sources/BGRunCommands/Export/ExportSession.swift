@@ -25,6 +25,11 @@ struct ExportSession {
     }
 
     func run() throws -> ExitStatus {
+        var status = stat()
+        if stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            StandardError.write("bgrun: nothing was started.\n  outputFolder: \(folder) is a file, not a folder\n")
+            return .cannotCreate
+        }
         let signals = StopSignals.install()
         let offer = ComputeOffer.look(for: command.lanePreference)
         let request = self.request
@@ -56,9 +61,19 @@ struct ExportSession {
                 StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
                 return .cannotCreate
             }
+            let report: ReportFile?
+            do throws(ReportFile.Refusal) {
+                let inputs = Set(scan.files.map(\.key))
+                report = try command.report.map { path throws(ReportFile.Refusal) in
+                    try ReportFile(path, inputs: inputs)
+                }
+            } catch {
+                StandardError.write("bgrun: \(error.sentence)\n")
+                return error.status
+            }
             let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
             if job.continues { Leftovers.remove(from: plan.outputFolders) }
-            return try export(plan, store, job, offer, signals, early)
+            return try export(plan, store, job, offer, signals, early, report)
         } catch {
             StandardError.write("bgrun: \(error)\n")
             return .of(error)
@@ -83,15 +98,8 @@ struct ExportSession {
 
     private func export(
         _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
-        _ early: [WorkerProcess]
+        _ early: [WorkerProcess], _ report: ReportFile?
     ) throws(StoreError) -> ExitStatus {
-        let report: ReportFile?
-        do {
-            report = try command.report.map { path throws(OutputSpec.Mistake) in try ReportFile(path) }
-        } catch {
-            StandardError.write("bgrun: \(error)\n")
-            return .cannotCreate
-        }
         let ledger = ExportLedger(
             report: report, display: ProgressDisplay(command.progress),
             keepsAllProblems: command.json)
@@ -105,19 +113,27 @@ struct ExportSession {
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: command.expireAfter?.duration, signals: signals)
+        if command.preferGpu, offer.device == nil {
+            let reason = offer.absences.first?.sentence ?? "There is no GPU."
+            ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
+        }
         if offer.standsForGPU { StandardError.write(ComputeOffer.testNotice) }
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         let outcome = run.run()
-        ledger.endDisplay()
         let seconds = begin.duration(to: clock.now).inSeconds
         let summary = ExportSummary(
-            outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, continued: job.continues,
-            seconds: seconds)
-        summary.show(asJSON: command.json, folder: folder)
-        if report?.failed == true { StandardError.write("bgrun: the report could not be written to its end.\n") }
+            outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, abandoned: run.abandoned,
+            continued: job.continues, seconds: seconds)
+        ledger.ended(outcome, summary, text: command.json ? nil : summary.text(folder: folder))
+        let summaryTrouble = command.json ? StandardOutput.write(JSONText.encode(summary) + "\n") : 0
         try journal.finish(outcome, work: (ledger.inputBytes, seconds), now: Self.wallTime)
-        return conclude(outcome, run, ledger)
+        let status = conclude(outcome, run, ledger)
+        let troubles = [("report", report?.trouble ?? 0), ("summary", summaryTrouble)].filter { $0.1 != 0 }
+        for (name, trouble) in troubles {
+            ledger.note("bgrun: the \(name) could not be written: \(String(cString: strerror(trouble)))")
+        }
+        return troubles.isEmpty || ![.done, .doneWithFailures].contains(status) ? status : .writeFailed
     }
 
     /// The exit status, and the line that says how to go on where that is possible.
@@ -126,13 +142,16 @@ struct ExportSession {
         case (.completed, _, _):
             return ledger.problemCount == 0 ? .done : .doneWithFailures
         case (.stopped, let verdict?, _):
-            StandardError.write("bgrun: \(verdict.sentence); the same command goes on.\n")
+            ledger.note("bgrun: \(verdict.sentence); the same command goes on.")
             return verdict.status
         case (.stopped, _, let fault?):
-            StandardError.write("bgrun: \(fault)\n")
+            ledger.note("bgrun: \(fault)")
             return (fault as? StoreError).map(ExitStatus.of) ?? .stoppedEarly
         case (.stopped, _, _):
-            StandardError.write("Run the same command to go on.\n")
+            if outcome == .stopped(.timeBudget), ledger.counts.good + ledger.counts.damaged == 0, run.abandoned > 0 {
+                ledger.note("Not one picture was finished: --expire-after with --grace is shorter than one takes.")
+            }
+            ledger.note("Run the same command to go on.")
             return .stoppedEarly
         }
     }

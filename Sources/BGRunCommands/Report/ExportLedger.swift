@@ -20,6 +20,10 @@ final class ExportLedger {
     /// Failed and damaged inputs, as far as they are listed.
     private(set) var problems: [ExportRecord] = []
     private(set) var problemCount = 0
+    /// Passed-over files by the extension of their names, with its dot.
+    private(set) var strangers: [String: Int] = [:]
+    /// The device that made pictures, where one other than the CPU did.
+    private(set) var device: String?
     private let report: ReportFile?
     private var display: ProgressDisplay
     private let keepsAllProblems: Bool
@@ -50,6 +54,11 @@ final class ExportLedger {
             problemCount += 1
             if keepsAllProblems || problems.count < Self.maxListed { problems.append(record) }
         }
+        if record.code == "notAPicture" {
+            let name = PictureNames.fileExtension(record.input.split(separator: "/").last.map(String.init) ?? "")
+            strangers[name.map { "." + $0 } ?? "without extension", default: 0] += 1
+        }
+        if let used = record.device, used != "cpu", record.status != .failed { device = used }
         report?.add(record)
     }
 
@@ -58,37 +67,15 @@ final class ExportLedger {
     }
 
     /// Tells the person something while the job runs.
-    func note(_ text: String) {
-        display.end()
-        StandardError.write(text + "\n")
+    func note(_ text: String) { display.note(text) }
+
+    /// Tells that the job was asked to stop.
+    func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason, text) }
+
+    /// Tells how the job ended.
+    func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+        display.ended(outcome, summary, text: text)
     }
 
     func endDisplay() { display.end() }
-}
-
-/// The file of `--report`: a line of JSON for each input, written as they end.
-final class ReportFile {
-    private let handle: FileHandle
-    private(set) var failed = false
-
-    /// Begins the report at a path; `-` is standard output.
-    init(_ path: String) throws(OutputSpec.Mistake) {
-        if path == "-" {
-            handle = .standardOutput
-            return
-        }
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let handle = FileHandle(forWritingAtPath: path)
-        else { throw OutputSpec.Mistake(description: "the report \(path) cannot be written") }
-        self.handle = handle
-    }
-
-    func add(_ record: ExportRecord) {
-        do {
-            try handle.write(contentsOf: Data((JSONText.encode(record) + "\n").utf8))
-        } catch {
-            // The outputs matter more than their report; its failure is told at the end.
-            failed = true
-        }
-    }
 }

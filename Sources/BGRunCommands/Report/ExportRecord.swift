@@ -74,7 +74,8 @@ extension ExportRecord {
     }
 
     init(_ file: InputFile, _ result: ExportResult, current: [MadeRecord], device: String, seconds: Double) {
-        let isStranger = !file.isNamed && result.failure?.code == "unknownFormat"
+        let isStranger =
+            !file.isNamed && result.failure?.code == "unknownFormat" && !PictureNames.promisePicture(file.name)
         let status: Status =
             switch result.status {
             case .good: .good

@@ -1,5 +1,3 @@
-import Foundation
-import Glibc
 import TaskModel
 
 /// What an export did, told at its end.
@@ -14,17 +12,28 @@ struct ExportSummary: Encodable {
     private var counts: ExportLedger.Counts
     /// Inputs without a result, left to the next run.
     private var left: Int
+    /// Pictures that were in work when the grace time after a stop was over; they are among those left.
+    private var abandoned: Int
     private var continued: Bool
+    /// What ran the kernels: `cpu`, or the device that did at least one picture.
+    private var device: String
     private var outputs: Int
     private var outputBytes: Int
     private var seconds: Double
     private var megapixelsPerSecond: Double
     private var problems: [Problem]
     private var problemCount: Int
+    /// Passed-over files by extension.
+    private var passedOver: [String: Int]
 
-    init(outcome: TaskOutcome, ledger: ExportLedger, left: Int, continued: Bool, seconds: Double) {
+    init(
+        outcome: TaskOutcome, ledger: ExportLedger, left: Int, abandoned: Int, continued: Bool, seconds: Double
+    ) {
         self.outcome = outcome.code
         self.left = left
+        self.abandoned = abandoned
+        device = ledger.device ?? "cpu"
+        passedOver = ledger.strangers
         self.continued = continued
         self.seconds = (seconds * 1000).rounded() / 1000
         counts = ledger.counts
@@ -37,23 +46,24 @@ struct ExportSummary: Encodable {
         problemCount = ledger.problemCount
     }
 
-    func show(asJSON: Bool, folder: String) {
-        if asJSON {
-            print(JSONText.encode(self))
-            return
-        }
-        StandardError.write(text(folder: folder))
-    }
-
-    private func text(folder: String) -> String {
+    /// Some sentences for a person.
+    func text(folder: String) -> String {
         let done = counts.good + counts.damaged
-        var line = "Exported \(done) \(done == 1 ? "picture" : "pictures") to \(folder)"
+        var line = done == 0 ? "No picture was exported" : "Exported \(Self.count(done, "picture")) to \(folder)"
         line += " in \(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) s"
         if megapixelsPerSecond > 0 { line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)" }
         var parts: [String] = []
-        if counts.current > 0 { parts.append("\(counts.current) were there already") }
-        if counts.notPictures > 0 { parts.append("\(counts.notPictures) other files were passed over") }
-        if left > 0 { parts.append("\(left) are left") }
+        if counts.current > 0 {
+            parts.append("\(counts.current) \(counts.current == 1 ? "was" : "were") there already")
+        }
+        if counts.notPictures > 0 {
+            let were = counts.notPictures == 1 ? "was" : "were"
+            parts.append("\(Self.count(counts.notPictures, "other file")) \(were) passed over (\(passedOverNames))")
+        }
+        if left > 0 { parts.append("\(left) \(left == 1 ? "is" : "are") left") }
+        if abandoned > 0 {
+            parts.append("\(Self.count(abandoned, "picture")) in work \(abandoned == 1 ? "was" : "were") given up")
+        }
         var text = line + (parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")) + ".\n"
         guard problemCount > 0 else { return text }
         text += "\(problemCount) with problems:\n"
@@ -65,4 +75,12 @@ struct ExportSummary: Encodable {
         }
         return text
     }
+
+    /// The most frequent extensions of what was passed over.
+    private var passedOverNames: String {
+        let names = passedOver.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        return names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

@@ -58,10 +58,10 @@ struct ProgressDisplay {
         nextTime = clock.now + style.interval
         switch style {
         case .live:
-            let line = Self.text(progress, device: device)
+            let line = Self.fitted(Self.parts(progress, device: device), columns: Self.terminalWidth ?? 80)
             guard line != lastLine else { return }
             lastLine = line
-            StandardError.write("\r" + Self.fitted(line) + "\u{1b}[K")
+            StandardError.write("\r" + line + "\u{1b}[K")
         case .plain:
             if !force { StandardError.write(Self.text(progress, device: device) + "\n") }
         case .json:
@@ -70,7 +70,10 @@ struct ProgressDisplay {
                 files: progress.itemsDone, filesTotal: progress.itemsTotal, failures: progress.failures,
                 fraction: (progress.fraction * 1e4).rounded() / 1e4,
                 megapixelsPerSecond: Self.rounded(progress.megapixelsPerSecond), secondsLeft: left, device: device)
-            StandardError.write(JSONText.encode(line) + "\n")
+            let text = JSONText.encode(line)
+            guard text != lastLine else { return }
+            lastLine = text
+            StandardError.write(text + "\n")
         case .none:
             break
         }
@@ -82,16 +85,59 @@ struct ProgressDisplay {
         lastLine = ""
     }
 
+    /// A sentence beside the progress.
+    mutating func note(_ text: String) {
+        if case .json = style {
+            return StandardError.write(JSONText.encode(Event(event: "note", text: text)) + "\n")
+        }
+        end()
+        StandardError.write(text + "\n")
+    }
+
+    /// The job was asked to stop.
+    mutating func stopping(_ reason: StopReason, _ text: String) {
+        guard case .json = style else { return note(text) }
+        StandardError.write(JSONText.encode(Event(event: "stopping", reason: reason.code, text: text)) + "\n")
+    }
+
+    /// The job ended; nothing but notes follows.
+    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+        guard case .json = style else {
+            end()
+            if let text { StandardError.write(text) }
+            return
+        }
+        if case .stopped(let reason) = outcome {
+            StandardError.write(JSONText.encode(Event(event: "stopped", reason: reason.code)) + "\n")
+        }
+        StandardError.write(JSONText.encode(Final(summary: summary)) + "\n")
+    }
+
+    private struct Event: Encodable {
+        var event: String
+        var reason: String?
+        var text: String?
+    }
+
+    private struct Final: Encodable {
+        var event = "finished"
+        var summary: ExportSummary
+    }
+
     static func text(_ progress: ProgressSnapshot, device: String) -> String {
+        parts(progress, device: device).joined(separator: ", ")
+    }
+
+    /// The most important first: a narrow terminal shows fewer.
+    private static func parts(_ progress: ProgressSnapshot, device: String) -> [String] {
         let percent = Int(progress.fraction * 100)
         var parts = ["\(percent) %", "\(progress.itemsDone) of \(progress.itemsTotal)"]
+        if progress.failures > 0 { parts.append("\(progress.failures) with problems") }
+        if let left = progress.secondsLeft, progress.fraction < 1 { parts.append(Self.text(left) + " left") }
         if progress.megapixelsPerSecond > 0 {
             parts.append("\(Int(progress.megapixelsPerSecond.rounded())) MP/s")
         }
-        if let left = progress.secondsLeft, progress.fraction < 1 { parts.append(Self.text(left) + " left") }
-        parts.append(device)
-        if progress.failures > 0 { parts.append("\(progress.failures) with problems") }
-        return parts.joined(separator: ", ")
+        return parts + [device]
     }
 
     /// A range of times in words, e.g. `2-3 min`; one value where both ends read the same.
@@ -103,8 +149,15 @@ struct ProgressDisplay {
         return low == high ? "\(high) \(name)" : "\(low)-\(high) \(name)"
     }
 
-    private static func fitted(_ line: String) -> String {
-        String(line.prefix(max(20, (terminalWidth ?? 80) - 1)))
+    /// As many whole parts as a line holds.
+    private static func fitted(_ parts: [String], columns: Int) -> String {
+        var line = ""
+        for part in parts {
+            let longer = line.isEmpty ? part : line + ", " + part
+            if longer.count >= columns { break }
+            line = longer
+        }
+        return line
     }
 
     private static var terminalWidth: Int? {
@@ -114,13 +167,4 @@ struct ProgressDisplay {
     }
 
     private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
-}
-
-/// Text for a person goes to standard error; standard output is for what was asked for.
-enum StandardError {
-    static func write(_ text: String) {
-        // A closed terminal must not end the job.
-        var text = text
-        text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
 }

@@ -43,6 +43,10 @@ final class ExportRun {
     private var deviceWorkers: Set<Int> = []
     private var device: ComputeOffer.Device?
     private var outcome: TaskOutcome?
+    /// Items that could not be handed out, by the worker they were meant for.
+    private var refused: [(worker: Int, ExportResult)] = []
+    /// Items in work that were killed when the grace time was over.
+    private(set) var abandoned = 0
     private(set) var trouble = OutputTrouble()
     /// A failure of the journal or of the system itself.
     private(set) var fault: (any Error)?
@@ -84,6 +88,9 @@ final class ExportRun {
             }
             waitForEvents()
             for worker in workers.indices { listen(to: worker) }
+            let refused = self.refused
+            self.refused = []
+            for (worker, result) in refused { finished(worker, result) }
             checkForStop()
             perform(machine.timePassed(now: now))
             showProgress(force: false)
@@ -105,6 +112,7 @@ final class ExportRun {
         var deadline = now + Self.flushInterval
         if let next = machine.nextDeadline { deadline = min(deadline, next) }
         if let expire = settings.expireAfter, expire > now { deadline = min(deadline, expire) }
+        if !refused.isEmpty { deadline = now }
         let milliseconds = max(0, (deadline - now).inSeconds * 1000)
         _ = poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds.rounded(.up)))
     }
@@ -184,7 +192,10 @@ final class ExportRun {
         guard !isStopping else { return }
         isStopping = true
         if !inFlight.isEmpty {
-            ledger.note("\(sentence): finishing \(inFlight.count) in work (Ctrl-C leaves at once).")
+            let patience = TimeSpan(duration: settings.limits.grace)
+            ledger.stopping(
+                reason,
+                "\(sentence): finishing \(inFlight.count) in work, for at most \(patience) (Ctrl-C leaves at once).")
         }
         perform(machine.stop(reason, at: now))
     }
@@ -221,11 +232,16 @@ final class ExportRun {
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
             if terms.lane == .device { deviceWorkers.insert(worker) }
+            let message = HostMessage.run(
+                ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
+                environment: terms.lane == .device ? device?.environment ?? [:] : [:])
             // A worker that died in between is noticed when its socket is read.
-            _ = process.channel.send(
-                HostMessage.run(
-                    ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
-                    environment: terms.lane == .device ? device?.environment ?? [:] : [:]))
+            if case .refused(let status) = process.channel.send(message) {
+                var result = ExportResult(status: .failed)
+                let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
+                result.failure = .init(code: "notHandedOut", reason: reason)
+                refused.append((worker, result))
+            }
             adviseAhead(of: index)
         } catch {
             fail(error)
@@ -251,7 +267,9 @@ final class ExportRun {
         if let worker, ended != nil { meter.abandoned(worker: worker) }
         var result: ExportResult
         switch settlement {
-        case .unfinished: return
+        case .unfinished:
+            if ended != nil { abandoned += 1 }
+            return
         case .reported:
             guard let reported = ended?.result else { return }
             result = reported

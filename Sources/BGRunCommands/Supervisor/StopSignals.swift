@@ -31,7 +31,10 @@ enum StopSignals {
             let (exchanged, _) = StopSignals.first.compareExchange(
                 expected: 0, desired: signal, ordering: .acquiringAndReleasing)
             guard exchanged else { _exit(128 + signal) }
+            // The interrupted code may be about to read it.
+            let interrupted = errno
             StopSignals.wakeUp()
+            errno = interrupted
         }
         // Whoever started this process may have had them blocked.
         var taken = sigset_t()

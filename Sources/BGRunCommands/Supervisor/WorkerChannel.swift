@@ -42,8 +42,15 @@ struct WorkerChannel {
         return (WorkerChannel(descriptor: ends[0]), WorkerChannel(descriptor: ends[1]))
     }
 
-    /// - Returns: False when the other side is gone.
-    func send(_ message: some Encodable) -> Bool {
+    enum Sent {
+        case done
+        /// The other side is gone; reading tells how.
+        case closed
+        /// The system did not take it, for this errno.
+        case refused(Int32)
+    }
+
+    func send(_ message: some Encodable) -> Sent {
         guard let data = try? JSONEncoder().encode(message) else {
             preconditionFailure("a message has a value that JSON cannot hold")
         }
@@ -51,7 +58,8 @@ struct WorkerChannel {
             while true {
                 let sent = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
                 if sent < 0 && errno == EINTR { continue }
-                return sent == bytes.count
+                if sent == bytes.count { return .done }
+                return [EPIPE, ECONNRESET, ENOTCONN].contains(errno) ? .closed : .refused(errno)
             }
         }
     }

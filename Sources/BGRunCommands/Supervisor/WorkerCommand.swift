@@ -25,10 +25,13 @@ struct WorkerCommand: ParsableCommand {
                 let now = clock.now
                 if lastSent.duration(to: now) < .milliseconds(100) { return true }
                 lastSent = now
-                return channel.send(WorkerMessage.progress(done: progress.done, total: progress.total))
+                if case .closed = channel.send(WorkerMessage.progress(done: progress.done, total: progress.total)) {
+                    return false
+                }
+                return true
             }
             if result.failure?.code == "device" { lanes.forget(item.lane) }
-            guard channel.send(WorkerMessage.result(result)) else { return }
+            guard case .done = channel.send(WorkerMessage.result(result)) else { return }
         }
         // The supervisor said so; it does not wait.
         hasLeft.store(true, ordering: .releasing)

@@ -1,0 +1,51 @@
+import Glibc
+
+/// The file of `--report`: a line of JSON for each input, written as they end.
+final class ReportFile {
+    /// Why a report cannot be begun; nothing was changed.
+    struct Refusal: Error {
+        var status: ExitStatus
+        var sentence: String
+    }
+
+    private let descriptor: Int32
+    private let isOwn: Bool
+    /// The errno of the first write that failed; 0 while all is well.
+    private(set) var trouble: Int32 = 0
+
+    /// Begins the report at a path; `-` is standard output.
+    ///
+    /// What is at the path stays what it is: links are followed, and pipes and devices are written into.
+    ///
+    /// - Parameter inputs: Files that are never written, by whatever name they are reached.
+    init(_ path: String, inputs: Set<FileKey>) throws(Refusal) {
+        isOwn = path != "-"
+        // Not emptied yet, because it could be an input.
+        descriptor =
+            isOwn ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, mode_t(0o666)) : STDOUT_FILENO
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            throw Refusal(
+                status: .cannotCreate,
+                sentence: "the report \(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        if inputs.contains(FileKey(status)) {
+            throw Refusal(status: .usage, sentence: "overwritesInput: the report \(path) is an input itself")
+        }
+        if isOwn, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) != 0 {
+            throw Refusal(
+                status: .cannotCreate,
+                sentence: "the report \(path) cannot be emptied: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit {
+        if isOwn, descriptor >= 0 { close(descriptor) }
+    }
+
+    func add(_ record: ExportRecord) {
+        // The outputs matter more than their report; its failure is told at the end.
+        guard trouble == 0 else { return }
+        trouble = TextOutput.write(JSONText.encode(record) + "\n", to: descriptor)
+    }
+}

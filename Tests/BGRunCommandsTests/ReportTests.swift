@@ -1,0 +1,177 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What an export tells, where it tells it, and what it leaves alone.
+@Suite struct ReportTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+    }
+
+    private func export(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
+        try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100"] + arguments, in: place, environment: environment
+        )
+        .end()
+    }
+
+    private func objects(_ text: String) throws -> [[String: Any]] {
+        try text.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any], "\($0)")
+        }
+    }
+
+    private func kind(_ path: String) throws -> mode_t {
+        var status = stat()
+        try #require(lstat(place.path + "/" + path, &status) == 0)
+        return status.st_mode & S_IFMT
+    }
+
+    @Test func aReportGoesThroughAPipeAndLeavesItAPipe() throws {
+        try place.putPhotos(2)
+        let path = place.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        // Both ways, so that neither side waits for the other; a pipe holds more than this report.
+        let reader = open(path, O_RDWR | O_NONBLOCK)
+        defer { close(reader) }
+        #expect(try export("--report", "pipe").status == 0)
+        #expect(try kind("pipe") == S_IFIFO)
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = read(reader, &bytes, bytes.count)
+        try #require(count > 0)
+        #expect(try objects(String(decoding: bytes[..<count], as: UTF8.self)).count == 2)
+    }
+
+    @Test func aReportFollowsALinkAndReplacesWhatWasReportedBefore() throws {
+        try place.putPhotos(2)
+        try place.write(String(repeating: "old\n", count: 1000), to: "kept.jsonl")
+        try FileManager.default.createSymbolicLink(atPath: place.path + "/link", withDestinationPath: "kept.jsonl")
+        #expect(try export("--report", "link").status == 0)
+        #expect(try kind("link") == S_IFLNK)
+        #expect(try objects(String(contentsOfFile: place.path + "/kept.jsonl", encoding: .utf8)).count == 2)
+    }
+
+    @Test func aLinkToAnInputIsNoReport() throws {
+        try place.putPhotos(2)
+        let before = try place.contents("photos")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path + "/link", withDestinationPath: "photos/photo-0001.jpg")
+        let ended = try export("--report", "link")
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("overwritesInput"))
+        #expect(try place.contents("photos") == before)
+        #expect(!place.exists("out"))
+    }
+
+    @Test(arguments: [["--report", "-"], ["--json"], ["--dry-run"], ["--dry-run", "--json"]])
+    func whatCannotBeToldOnStandardOutputIsAFailure(arguments: [String]) throws {
+        try place.putPhotos(2)
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100"] + arguments, in: place,
+            standardOutput: "/dev/full")
+        let ended = run.end()
+        #expect(ended.status == 74)
+        #expect(ended.errors.contains("could not be written: No space left on device"))
+        if !arguments.contains("--dry-run") { #expect(try place.contents("out").count == 2) }
+    }
+
+    @Test func whatShouldBeAPictureAndIsNotIsAFailure() throws {
+        try place.putPhotos(1)
+        try place.write("", to: "photos/empty.jpg")
+        try place.write("this is no picture", to: "photos/text.PNG")
+        try place.write("\0\0\0\u{18}ftypheic\0\0\0\0mif1heic", to: "photos/phone.HEIC")
+        try place.write("\0\0\0\u{18}ftypcrx \0\0\0\u{1}crx isom", to: "photos/camera.cr3")
+        try place.write("notes", to: "photos/notes.txt")
+        try place.write("all:", to: "photos/Makefile")
+        let ended = try export("--json")
+        #expect(ended.status == 65)
+        let counts = try #require(try ended.json()["counts"] as? [String: Int])
+        #expect(counts == ["good": 1, "damaged": 0, "failed": 4, "current": 0, "notPictures": 2])
+        let text = try export().errors
+        for name in ["empty.jpg", "text.PNG", "phone.HEIC", "camera.cr3"] {
+            #expect(text.contains("\(name): unknownFormat: "))
+        }
+        #expect(text.contains("HEIC is not supported"))
+        #expect(text.contains("2 other files were passed over (.txt, without extension)"))
+    }
+
+    @Test func aSummaryCountsInPlainWords() throws {
+        try place.putPhotos(1)
+        try place.write("notes", to: "photos/notes.txt")
+        #expect(try export().errors.contains("1 other file was passed over (.txt)"))
+        let again = try export().errors
+        #expect(again.contains("No picture was exported") && again.contains("1 was there already"))
+    }
+
+    @Test func progressAsJSONIsNothingButJSONAndTellsTheEndOnce() throws {
+        try place.putPhotos(3)
+        let ended = try export("--progress", "json")
+        let events = try objects(ended.errors)
+        let lines = ended.errors.split(separator: "\n")
+        #expect(Set(lines).count == lines.count, "no line comes twice")
+        #expect(events.last?["event"] as? String == "finished")
+        let summary = try #require(events.last?["summary"] as? [String: Any])
+        #expect(summary["outcome"] as? String == "completed")
+        #expect(summary["device"] as? String == "cpu")
+        #expect((summary["counts"] as? [String: Int])?["good"] == 3)
+    }
+
+    @Test func aStopTellsItsReasonAndWhatWasGivenUp() throws {
+        try place.putPhotos(3)
+        let run = try CommandRun(
+            [
+                "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--expire-after", "500ms",
+                "--grace", "100ms", "--workers", "1",
+            ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
+        let ended = run.end()
+        #expect(ended.status == 75)
+        let events = try objects(ended.errors)
+        let stopping = try #require(events.first { $0["event"] as? String == "stopping" })
+        #expect((stopping["text"] as? String)?.contains("finishing 1 in work, for at most 0.1 s") == true)
+        let stopped = try #require(events.first { $0["event"] as? String == "stopped" })
+        #expect(stopped["reason"] as? String == "timeBudget")
+        let summary = try #require(
+            events.first { $0["event"] as? String == "finished" }?["summary"] as? [String: Any])
+        #expect(summary["abandoned"] as? Int == 1 && summary["left"] as? Int == 3)
+        #expect(ended.errors.contains("Not one picture was finished"))
+    }
+
+    @Test(arguments: ["12 parsecs", "ms", "0s", "5x", "-1s"])
+    func aTimeThatIsNoneIsAnsweredWithTheUnits(time: String) throws {
+        let ended = try export("--expire-after=\(time)")
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("ms, s, m (or min), h or d"))
+    }
+
+    @Test(arguments: ["1h", "90min", "2m", "1d", "3600", "3600000ms"])
+    func timesHaveUnits(time: String) throws {
+        try place.putPhotos(1)
+        #expect(try export("--expire-after", time).status == 0)
+    }
+
+    @Test func anOutputFolderThatIsAFileIsNamedAsOne() throws {
+        try place.putPhotos(1)
+        try place.write("mine", to: "out")
+        let ended = try export()
+        #expect(ended.status == 73)
+        #expect(ended.errors.contains("is a file, not a folder"))
+    }
+
+    @Test func aGPUThatIsPreferredAndMissingIsTold() throws {
+        try place.putPhotos(1)
+        let ended = try export("--prefer-gpu", environment: ["OCL_ICD_VENDORS": place.path + "/none"])
+        #expect(ended.status == 0)
+        #expect(ended.errors.contains("--prefer-gpu: the CPU is used. "))
+    }
+
+    @Test func anItemThatIsTooLargeToHandOutIsAFailureOfItsOwn() throws {
+        try place.putPhotos(1)
+        let folder = (0..<4).map { _ in String(repeating: "n", count: 200) }.joined(separator: "/")
+        let outputs = (0..<400).flatMap { ["--output", "size=10,name=\(folder)/\($0)-{stem}.jpg"] }
+        let ended = try CommandRun(["export", "photos", "--out", "out"] + outputs, in: place).end()
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("notHandedOut: it could not be handed to a worker: Message too long"))
+    }
+}
