@@ -17,7 +17,10 @@ final class ReportFile {
     ///
     /// What is at the path stays what it is: links are followed, and pipes and devices are written into.
     ///
-    /// - Parameter inputs: Files that are never written, by whatever name they are reached.
+    /// - Parameters:
+    ///   - path: Where the report goes.
+    ///   - inputs: Files that are never written, by whatever name they are reached.
+    /// - Throws: ``Refusal`` when the report cannot be written or is an input.
     init(_ path: String, inputs: Set<FileKey>) throws(Refusal) {
         isOwn = path != "-"
         // Not emptied yet, because it could be an input.
