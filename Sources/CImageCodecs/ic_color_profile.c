@@ -23,18 +23,23 @@ static void describe(cmsContext context, cmsHPROFILE profile, cmsTagSignature ta
 }
 
 static cmsHPROFILE create(cmsContext context, ic_color_profile kind) {
-    // Primaries: ITU-R BT.709 and SMPTE EG 432-1 with D65; the curve of IEC 61966-2-1 for both.
+    // Primaries: ITU-R BT.709, SMPTE EG 432-1 and Adobe RGB (1998), all with D65; the curve of IEC 61966-2-1, and for Adobe RGB
+    // a power of 2 + 51/256.
     static const cmsCIExyYTRIPLE bt709 = {{0.64, 0.33, 1}, {0.30, 0.60, 1}, {0.15, 0.06, 1}};
     static const cmsCIExyYTRIPLE p3 = {{0.680, 0.320, 1}, {0.265, 0.690, 1}, {0.150, 0.060, 1}};
+    static const cmsCIExyYTRIPLE adobe = {{0.64, 0.33, 1}, {0.21, 0.71, 1}, {0.15, 0.06, 1}};
     static const cmsCIExyY d65 = {0.3127, 0.3290, 1};
     static const cmsFloat64Number curve[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    cmsToneCurve *tone = cmsBuildParametricToneCurve(context, 4, curve);
+    const cmsCIExyYTRIPLE *primaries = kind == IC_COLOR_SRGB ? &bt709 : kind == IC_COLOR_DISPLAY_P3 ? &p3 : &adobe;
+    const char *name = kind == IC_COLOR_SRGB ? "sRGB" : kind == IC_COLOR_DISPLAY_P3 ? "Display P3" : "Adobe RGB (1998)";
+    cmsToneCurve *tone = kind == IC_COLOR_ADOBE_RGB ? cmsBuildGamma(context, 2.0 + 51.0 / 256)
+                                                    : cmsBuildParametricToneCurve(context, 4, curve);
     if (!tone) return NULL;
     cmsToneCurve *tones[] = {tone, tone, tone};
-    cmsHPROFILE profile = cmsCreateRGBProfileTHR(context, &d65, kind == IC_COLOR_SRGB ? &bt709 : &p3, tones);
+    cmsHPROFILE profile = cmsCreateRGBProfileTHR(context, &d65, primaries, tones);
     cmsFreeToneCurve(tone);
     if (profile) {
-        describe(context, profile, cmsSigProfileDescriptionTag, kind == IC_COLOR_SRGB ? "sRGB" : "Display P3");
+        describe(context, profile, cmsSigProfileDescriptionTag, name);
         describe(context, profile, cmsSigCopyrightTag, "Free of copyright");
     }
     return profile;

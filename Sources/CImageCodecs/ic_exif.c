@@ -55,8 +55,36 @@ static ExifData *load(const uint8_t *exif, size_t size) {
     return data;
 }
 
+static ExifEntry *interoperability_index(ExifData *data) {
+    ExifEntry *entry =
+        exif_content_get_entry(data->ifd[EXIF_IFD_INTEROPERABILITY], EXIF_TAG_INTEROPERABILITY_INDEX);
+    return entry && entry->data && entry->format == EXIF_FORMAT_ASCII && entry->size >= 3 ? entry : NULL;
+}
+
+static int has_index(ExifData *data, const char *index) {
+    ExifEntry *entry = interoperability_index(data);
+    return entry && memcmp(entry->data, index, 3) == 0;
+}
+
+static void set_index(ExifData *data, const char *index) {
+    ExifEntry *entry = interoperability_index(data);
+    if (entry) memcpy(entry->data, index, 3);
+}
+
+int ic_exif_is_adobe_rgb(const uint8_t *exif, size_t size) {
+    if (size > UINT32_MAX / 2) return 0;
+    ExifData *data = load(exif, size);
+    if (!data) return 0;
+    ExifEntry *space = exif_content_get_entry(data->ifd[EXIF_IFD_EXIF], EXIF_TAG_COLOR_SPACE);
+    int is_srgb = space && space->data && space->format == EXIF_FORMAT_SHORT && space->size >= 2 &&
+        exif_get_short(space->data, exif_data_get_byte_order(data)) == 1;
+    int answer = !is_srgb && has_index(data, "R03");
+    exif_data_unref(data);
+    return answer;
+}
+
 uint8_t *ic_exif_copy_edited(
-    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, size_t *edited_size) {
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_srgb, size_t *edited_size) {
     if (size > UINT32_MAX / 2) return NULL;
     ExifData *data = load(exif, size);
     if (!data) return NULL;
@@ -66,6 +94,10 @@ uint8_t *ic_exif_copy_edited(
     set_number(data, EXIF_IFD_0, EXIF_TAG_IMAGE_LENGTH, height);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_X_DIMENSION, width);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_Y_DIMENSION, height);
+    if (is_srgb) {
+        set_number(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, 1);
+        if (has_index(data, "R03")) set_index(data, "R98");
+    }
     uint8_t *saved = NULL, *edited = NULL;
     unsigned saved_size = 0;
     if (count_entries(data) > 0) exif_data_save_data(data, &saved, &saved_size);

@@ -3,16 +3,18 @@ import Glibc
 
 /// A colour space this package can write, with the profile that says so.
 package enum BuiltInProfile: String, Codable, Hashable, Sendable {
-    case sRGB, displayP3
+    case sRGB, displayP3, adobeRGB
 
     private static let sRGBBytes = copy(IC_COLOR_SRGB)
     private static let displayP3Bytes = copy(IC_COLOR_DISPLAY_P3)
+    private static let adobeRGBBytes = copy(IC_COLOR_ADOBE_RGB)
 
     /// A small matrix profile to embed, the same bytes each time.
     package var bytes: [UInt8] {
         switch self {
         case .sRGB: BuiltInProfile.sRGBBytes
         case .displayP3: BuiltInProfile.displayP3Bytes
+        case .adobeRGB: BuiltInProfile.adobeRGBBytes
         }
     }
 

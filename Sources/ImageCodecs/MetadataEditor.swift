@@ -9,15 +9,16 @@ extension ImageMetadata {
     ///   - width: The output's, in pixels.
     ///   - height: The output's, in pixels.
     ///   - icc: The output's profile, which takes the place of the input's; nil for none.
+    ///   - isSRGB: The colours were converted to sRGB, which EXIF has to say too.
     ///   - format: What the output is written as; what its container cannot hold is left out.
     /// - Returns: The edited metadata, and what the person should be told about parts that were left out.
     package func edited(
-        forWidth width: Int, height: Int, icc: [UInt8]?, format: ImageFormat
+        forWidth width: Int, height: Int, icc: [UInt8]?, isSRGB: Bool = false, format: ImageFormat
     ) -> (metadata: ImageMetadata, notes: [String]) {
         var result = ImageMetadata(icc: icc)
         var notes: [String] = []
         if let exif {
-            result.exif = ImageMetadata.editedExif(exif, width: width, height: height)
+            result.exif = ImageMetadata.editedExif(exif, width: width, height: height, isSRGB: isSRGB)
             if result.exif == nil { notes.append("the damaged EXIF block was left out") }
         }
         result.xmp = xmp.map { XMPEditor.edit($0, width: width, height: height) }
@@ -28,10 +29,16 @@ extension ImageMetadata {
         return (result, notes)
     }
 
-    private static func editedExif(_ exif: [UInt8], width: Int, height: Int) -> [UInt8]? {
+    /// The camera wrote Adobe RGB and said so in its EXIF block only (DCF 2.0, optional colour space).
+    package var isMarkedAdobeRGB: Bool {
+        exif?.withUnsafeBufferPointer { ic_exif_is_adobe_rgb($0.baseAddress, $0.count) != 0 } ?? false
+    }
+
+    private static func editedExif(_ exif: [UInt8], width: Int, height: Int, isSRGB: Bool) -> [UInt8]? {
         var size = 0
         let edited = exif.withUnsafeBufferPointer {
-            ic_exif_copy_edited($0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), &size)
+            ic_exif_copy_edited(
+                $0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), isSRGB ? 1 : 0, &size)
         }
         guard let edited else { return nil }
         defer { free(edited) }

@@ -44,7 +44,7 @@ package struct ExportResult: Codable, Hashable, Sendable {
         case good
         /// Every output was written, but the input has damage; see `notes`.
         case damaged
-        /// Nothing was written; see `failure`.
+        /// See `failure`. Nothing was written, but for the outputs listed: those that stood in place when a later one failed.
         case failed
         /// Asked to stop before the outputs were committed; nothing was written.
         case stopped

@@ -9,6 +9,14 @@ package final class ImageExporter {
         /// Source rows done and to do, over all stages; for a live display and for telling a hang from work.
         package var done: Int
         package var total: Int
+        /// An encoder that cannot report on its way runs next; it may take seconds for each of the megapixels given.
+        package var encodingMegapixels: Double?
+
+        package init(done: Int, total: Int, encodingMegapixels: Double? = nil) {
+            self.done = done
+            self.total = total
+            self.encodingMegapixels = encodingMegapixels
+        }
     }
 
     /// Buffers above this size are given back after the item that needed them.
@@ -42,7 +50,6 @@ package final class ImageExporter {
         } catch {
             result.status = .failed
             result.failure = Self.failure(error)
-            result.outputs = []
         }
         input.trim(above: Self.keptBytes)
         window.trim(above: Self.keptBytes)
@@ -99,7 +106,12 @@ package final class ImageExporter {
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
             let file = try PendingFile(path: output.item.path)
-            try pipeline.finish { bytes in
+            let megapixels = Double(output.encode.width * output.encode.height) / 1e6
+            try pipeline.finish { step in
+                var progress = Progress(done: source.height, total: source.height)
+                if step == .encoder { progress.encodingMegapixels = megapixels }
+                guard onProgress(progress) else { throw Stopped() }
+            } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
                 try file.write(bytes)

@@ -190,4 +190,73 @@ import Testing
             #expect((geometry.uprightWidth, geometry.uprightHeight) == expected, "orientation \(orientation)")
         }
     }
+
+    @Test func whatStandsInPlaceIsListedWhenALaterOutputFails() throws {
+        let folder = try TestFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let (first, second) = (folder.file("a.jpg"), folder.file(String(repeating: "n", count: 300) + ".jpg"))
+        let small = settings { $0.size = .longEdge(50) }
+        let result = export(input, to: [(first, small), (second, small)])
+        #expect(result.status == .failed)
+        #expect(result.failure?.code == "outputRefused", "\(result.failure?.reason ?? "")")
+        #expect(result.outputs.map(\.path) == [first])
+        #expect(try Decoded(first).width == 50)
+    }
+
+    @Test func turningAndEncodingReportOnTheirWay() throws {
+        let folder = try TestFolder()
+        let pixels = SamplePhotos.pixels(seed: 3, width: 200, height: 300)
+        let input = try folder.write(
+            "in.jpg", pixels,
+            EncodeRequest(
+                format: .jpeg, width: 200, height: 300, layout: .rgbx8,
+                metadata: ImageMetadata(exif: exif(orientation: 6))))
+        let item = ExportItem(
+            input: input,
+            outputs: [.init(settings: OutputSettings(), path: folder.file("out.jpg"), mayReplace: false)], lane: .cpu,
+            limits: DecodeLimits())
+        var afterDecoding = 0
+        var encodings: [Double] = []
+        let result = ImageExporter().export(item) { progress in
+            if progress.done == progress.total { afterDecoding += 1 }
+            if let megapixels = progress.encodingMegapixels { encodings.append(megapixels) }
+            return true
+        }
+        #expect(result.status == .good)
+        #expect(afterDecoding > 200 / 32)
+        #expect(encodings == [0.06])
+    }
+
+    /// Cameras mark Adobe RGB in EXIF alone: no colour space of their own, and an interoperability index of R03.
+    @Test func adobeRGBMarkedInEXIFAloneIsConverted() throws {
+        let folder = try TestFolder()
+        func directory(_ entries: [[UInt8]]) -> [UInt8] {
+            [UInt8(entries.count), 0] + entries.flatMap { $0 } + [0, 0, 0, 0]
+        }
+        let marked: [UInt8] =
+            [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+            + directory([[0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]])
+            + directory([
+                [0x01, 0xA0, 3, 0, 1, 0, 0, 0, 0xFF, 0xFF, 0, 0], [0x05, 0xA0, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0],
+            ])
+            + directory([[1, 0, 2, 0, 4, 0, 0, 0, 0x52, 0x30, 0x33, 0]])
+        let pixels = (0..<64 * 64).flatMap { i -> [UInt8] in [UInt8(60 + i % 64), 180, 90, 255] }
+        func exported(_ name: String, _ metadata: ImageMetadata) throws -> Decoded {
+            let input = try folder.write(
+                "\(name).jpg", pixels,
+                EncodeRequest(
+                    format: .jpeg, width: 64, height: 64, layout: .rgbx8, quality: 100, fullChroma: true,
+                    metadata: metadata))
+            let out = folder.file("\(name).png")
+            #expect(export(input, to: [(out, settings { $0.format = .png })]).status == .good)
+            return try Decoded(out)
+        }
+        let plain = try exported("plain", ImageMetadata())
+        let byEXIF = try exported("exif", ImageMetadata(exif: marked))
+        let byProfile = try exported("icc", ImageMetadata(icc: CameraProfile.adobeRGB.data()))
+        #expect(compare(byEXIF.samples, byProfile.samples, peak: 255).worst <= 1)
+        #expect(compare(byEXIF.samples, plain.samples, peak: 255).worst > 20)
+        let written = try #require(byEXIF.header.metadata.exif)
+        #expect(!ImageMetadata(exif: written).isMarkedAdobeRGB, "what was converted does not say Adobe RGB any more")
+    }
 }

@@ -11,6 +11,7 @@
 typedef enum ic_color_profile {
     IC_COLOR_SRGB = 0,
     IC_COLOR_DISPLAY_P3,
+    IC_COLOR_ADOBE_RGB,
 } ic_color_profile;
 
 typedef enum ic_color_layout {

@@ -4,6 +4,11 @@
 #include <stdint.h>
 
 /// Rewrites a TIFF-structured EXIF block for an upright picture of this size: orientation 1, pixel sizes corrected
-/// where they are given, thumbnail left out. To be freed by the caller; NULL when there is nothing to keep.
+/// where they are given, thumbnail left out. With `is_srgb` the colour space says so, where one is given.
+/// To be freed by the caller; NULL when there is nothing to keep.
 uint8_t *ic_exif_copy_edited(
-    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, size_t *edited_size);
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_srgb, size_t *edited_size);
+
+/// Whether an EXIF block marks its picture as Adobe RGB the way cameras do (DCF 2.0): interoperability index `R03`, and a
+/// colour space that is not sRGB.
+int ic_exif_is_adobe_rgb(const uint8_t *exif, size_t size);

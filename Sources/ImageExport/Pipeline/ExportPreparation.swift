@@ -73,8 +73,7 @@ struct ExportPreparation {
                 sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
             }
             let metadata = Self.metadata(
-                of: header, settings: settings, geometry: geometry,
-                icc: source.embeddedProfile(for: settings.colorSpace), format: format, notes: &notes)
+                of: header, source: source, settings: settings, geometry: geometry, format: format, notes: &notes)
             let plan = OutputPipeline.Plan(
                 geometry: geometry, orientation: Orientation(header.orientation), resize: resize,
                 sharpening: sharpening, color: color, workingLayout: working, outputLayout: outputLayout,
@@ -121,12 +120,14 @@ struct ExportPreparation {
     }
 
     private static func metadata(
-        of header: ImageHeader, settings: OutputSettings, geometry: OutputGeometry, icc: [UInt8]?,
+        of header: ImageHeader, source: SourceColor, settings: OutputSettings, geometry: OutputGeometry,
         format: ImageFormat, notes: inout [String]
     ) -> ImageMetadata {
+        let icc = source.embeddedProfile(for: settings.colorSpace)
         guard settings.metadata == .keep else { return ImageMetadata(icc: icc) }
         let edited = header.metadata.edited(
-            forWidth: geometry.uprightWidth, height: geometry.uprightHeight, icc: icc, format: format)
+            forWidth: geometry.uprightWidth, height: geometry.uprightHeight, icc: icc,
+            isSRGB: settings.colorSpace == .srgb && source.isTagged, format: format)
         notes += edited.notes.filter { !notes.contains($0) }
         return edited.metadata
     }

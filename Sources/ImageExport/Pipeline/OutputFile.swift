@@ -73,10 +73,16 @@ struct OutputFile: ~Copyable {
         linkat(AT_FDCWD, "/proc/self/fd/\(fd)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
     }
 
-    private static func failure(_ what: String) -> ExportFailure {
+    fileprivate static func failure(_ what: String) -> ExportFailure {
         let reason = String(cString: strerror(errno))
-        let full = errno == ENOSPC || errno == EDQUOT
-        return ExportFailure(full ? "diskFull" : "outputFailed", "\(what): \(reason)")
+        // What lies with this one path, and what lies with the volume.
+        let code =
+            switch errno {
+            case ENOSPC, EDQUOT: "diskFull"
+            case EACCES, EPERM, ENAMETOOLONG, ENOTDIR, ENOENT, EISDIR, ELOOP: "outputRefused"
+            default: "outputFailed"
+            }
+        return ExportFailure(code, "\(what): \(reason)")
     }
 }
 
@@ -93,7 +99,7 @@ private func makeFolders(_ folder: String) throws(ExportFailure) {
     let cut = folder.lastIndex(of: "/") ?? folder.startIndex
     if cut > folder.startIndex { try makeFolders(String(folder[..<cut])) }
     guard mkdir(folder, 0o777) == 0 || errno == EEXIST else {
-        throw ExportFailure("outputFailed", "cannot create \(folder): \(String(cString: strerror(errno)))")
+        throw OutputFile.failure("cannot create \(folder)")
     }
 }
 

@@ -212,16 +212,30 @@ final class OutputPipeline {
         (all + band.firstRow * stride).copyMemory(from: band.base, byteCount: stride * band.rowCount)
     }
 
+    /// What ``finish(_:write:)`` does next.
+    enum FinishStep {
+        /// Some rows are turned and encoded.
+        case rows
+        /// The encoder does all of its remaining work in one go.
+        case encoder
+    }
+
     /// Ends the output and lends the finished file.
-    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    ///
+    /// - Parameters:
+    ///   - onStep: Called before each step; may throw to stop.
+    ///   - write: Gets the bytes, which are gone afterwards.
+    /// - Throws: ``CodecError`` when the encoder fails, and whatever the two closures throw.
+    func finish(_ onStep: (FinishStep) throws -> Void, write: (UnsafeRawBufferPointer) throws -> Void) throws {
         let clock = ContinuousClock.now
         defer { encodeSeconds += clock.secondsSince }
         precondition(resizedRows == height, "an output ended before its last row")
-        if plan.orientation.value != 1 { try writeUpright() }
-        try encoder.finish(body)
+        if plan.orientation.value != 1 { try writeUpright(onStep) }
+        try onStep(.encoder)
+        try encoder.finish(write)
     }
 
-    private func writeUpright() throws {
+    private func writeUpright(_ onStep: (FinishStep) throws -> Void) throws {
         let pixelBytes = plan.outputLayout.bytesPerPixel
         let stored = RowBand(
             base: buffers.collected.bytes(width * pixelBytes * height), strideBytes: width * pixelBytes, firstRow: 0,
@@ -229,6 +243,7 @@ final class OutputPipeline {
         let stride = plan.geometry.uprightWidth * pixelBytes
         var row = 0
         while row < plan.geometry.uprightHeight {
+            try onStep(.rows)
             let count = min(32, plan.geometry.uprightHeight - row)
             let band = RowBand(
                 base: buffers.upright.bytes(stride * count), strideBytes: stride, firstRow: row, rowCount: count)

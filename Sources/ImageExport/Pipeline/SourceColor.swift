@@ -4,13 +4,17 @@ import ImageCodecs
 struct SourceColor {
     /// nil: sRGB, said or assumed.
     private let icc: [UInt8]?
-    private let isTagged: Bool
+    /// The input says what its colours are.
+    let isTagged: Bool
     /// Turns CMYK rows into sRGB as they are decoded.
     let toRGB: ColorTransform?
     private(set) var notes: [String] = []
 
     init(header: ImageHeader) throws(CodecError) {
         var profile = header.metadata.icc
+        if profile == nil, header.layout != .cmyk8, header.metadata.isMarkedAdobeRGB {
+            profile = BuiltInProfile.adobeRGB.bytes
+        }
         isTagged = profile != nil
         guard header.layout == .cmyk8 else {
             toRGB = nil
