@@ -20,6 +20,7 @@ struct DryRun {
         var estimatedSeconds: [Double]
         var items: [Item]
         var settled: [ExportRecord]
+        var passedOver: [ExportRecord]
     }
 
     /// Bytes of input that one worker does in a second, where nothing was measured yet: from full-size re-encoding to
@@ -34,7 +35,7 @@ struct DryRun {
                     Shown(
                         inputs: plan.inputCount, inputBytes: plan.inputBytes,
                         estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items,
-                        settled: plan.settled)))
+                        settled: plan.settled, passedOver: plan.passedOver)))
         } else {
             showText()
         }
@@ -54,7 +55,7 @@ struct DryRun {
                 print("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
         }
-        for record in plan.settled {
+        for record in plan.settled + plan.passedOver {
             print("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
         }
         let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10
