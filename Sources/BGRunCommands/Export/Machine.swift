@@ -22,7 +22,7 @@ package enum Machine {
         min(max(available / 4, workers * 256 << 20), workers << 30, available / 2)
     }
 
-    /// The tightest memory limit in bytes of the control groups that a process is in; nil where there is none.
+    /// The memory that control groups leave to a process.
     ///
     /// A limit of any group on the way to the root holds. In a container the paths may be those outside of it, and the
     /// root is the container's own group: names that are not there are passed over, the root is always looked at.
@@ -30,6 +30,7 @@ package enum Machine {
     /// - Parameters:
     ///   - groups: Lines `number:controllers:path` (`/proc/self/cgroup`, cgroups(7)); version 2 has no controllers.
     ///   - root: Where control groups are mounted.
+    /// - Returns: The tightest limit in bytes; nil where there is none.
     package static func memoryLimit(groups: String, root: String) -> Int? {
         var limits: [Int] = []
         for line in groups.split(separator: "\n") {

@@ -153,7 +153,8 @@ struct ExportPlanner {
                 path: candidate.path, input: input.path, inputIdentity: input.identity,
                 settings: settings.text(candidate.spec, candidate.format), foreign: nil)
             switch existing.standing(
-                file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job)
+                file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job
+            )
             {
             case .make(let mayReplace, let foreign):
                 wanted.foreign = foreign

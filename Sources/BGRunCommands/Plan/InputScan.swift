@@ -140,7 +140,9 @@ struct InputScan {
         }
         let name =
             path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        guard seen.insert(Seen(key: FileKey(status), folder: PathKey(folder), name: PathKey(name))).inserted else { return }
+        guard seen.insert(Seen(key: FileKey(status), folder: PathKey(folder), name: PathKey(name))).inserted else {
+            return
+        }
         files.append(
             InputFile(
                 path: path, folder: folder, name: name, identity: FileIdentity(status), key: FileKey(status),

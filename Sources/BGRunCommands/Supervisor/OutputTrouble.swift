@@ -17,7 +17,7 @@ package struct OutputTrouble {
     /// item's own failure; a full volume stops the job at once, and so do failures of the volume in a row.
     ///
     /// - Returns: Whether the job should stop; the item then counts as not done.
-    package mutating func stopsJob(_ result: ExportResult, outputs: [ExportItem.Output]) -> Bool {
+    package mutating func stopsJob(_ result: ExportResult) -> Bool {
         guard let failure = result.failure, ["diskFull", "outputFailed"].contains(failure.code) else {
             if result.status == .good || result.status == .damaged { inRow = 0 }
             return false
