@@ -103,7 +103,7 @@ struct ExportSession {
             keepsAllProblems: command.json)
         for record in plan.settled { ledger.add(record) }
         for record in plan.passedOver { report?.add(record) }
-        if let note = plan.passedOverNote { StandardError.write("bgrun: \(note).\n") }
+        if let note = plan.passedOverNote { ledger.note("bgrun: \(note).") }
         let workers = min(workerCount, max(plan.items.count, 1))
         let search = command.lanePreference == .measured ? DeviceSearch.start(items: plan.items.count) : nil
         let settings = ExportRun.Settings(
