@@ -88,7 +88,7 @@ let package = Package(
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        tests(of: "BGRunCommands", ["SamplePhotos"]),
+        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "TaskStore"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

@@ -88,6 +88,8 @@ package struct MadeRecord: Hashable, Sendable {
 
 /// An output that a job was about to write when it was last heard of.
 package struct Intent: Hashable, Sendable {
+    /// What it was going to be made from.
+    package var input: String
     /// The file that stood there then and was not ours.
     package var foreign: FileIdentity?
 }
@@ -97,6 +99,9 @@ package struct KnownOutput: Hashable, Sendable {
     package var made: MadeRecord?
     /// Set while a job works on it, and after a job that was killed at it.
     package var intent: Intent?
+
+    /// The input that what stands at the path was made from.
+    package var input: String? { made?.input ?? intent?.input }
 
     /// Whether a file that stands at the path is this program's work.
     package func wrote(_ file: FileIdentity) -> Bool {

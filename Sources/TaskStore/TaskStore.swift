@@ -170,9 +170,9 @@ package final class TaskStore: Sendable {
     }
 
     /// What is known about these paths; paths that no job ever had are absent.
-    package func known(_ paths: [String]) throws(StoreError) -> [String: KnownOutput] {
+    package func known(_ paths: [String]) throws(StoreError) -> [PathKey: KnownOutput] {
         try read { db in
-            var found: [String: KnownOutput] = [:]
+            var found: [PathKey: KnownOutput] = [:]
             for start in stride(from: 0, to: paths.count, by: 500) {
                 let part = paths[start..<min(start + 500, paths.count)]
                 let marks = Array(repeating: "?", count: part.count).joined(separator: ",")
@@ -183,13 +183,13 @@ package final class TaskStore: Sendable {
                         JOIN settings ON settings.id = output.settings WHERE path IN (\(marks))
                         """, arguments: StatementArguments(part))
                 while let row = try made.next() {
-                    found[row["path"], default: KnownOutput()].made = MadeRecord(row)
+                    found[PathKey(row["path"]), default: KnownOutput()].made = MadeRecord(row)
                 }
                 let planned = try Row.fetchCursor(
-                    db, sql: "SELECT path, foreign_size, foreign_modified FROM intent WHERE path IN (\(marks))",
+                    db, sql: "SELECT path, input, foreign_size, foreign_modified FROM intent WHERE path IN (\(marks))",
                     arguments: StatementArguments(part))
                 while let row = try planned.next() {
-                    found[row["path"], default: KnownOutput()].intent = Intent(row)
+                    found[PathKey(row["path"]), default: KnownOutput()].intent = Intent(row)
                 }
             }
             return found
@@ -268,6 +268,8 @@ extension Intent {
     fileprivate init(_ row: Row) {
         let size: Int64? = row["foreign_size"]
         let modified: Int64? = row["foreign_modified"]
-        if let size, let modified { foreign = FileIdentity(size: size, modified: modified) }
+        self.init(
+            input: row["input"],
+            foreign: size.flatMap { size in modified.map { FileIdentity(size: size, modified: $0) } })
     }
 }

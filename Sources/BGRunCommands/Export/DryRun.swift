@@ -20,6 +20,7 @@ struct DryRun {
         var estimatedSeconds: [Double]
         var items: [Item]
         var settled: [ExportRecord]
+        var passedOver: [ExportRecord]
     }
 
     /// Bytes of input that one worker does in a second, where nothing was measured yet: from full-size re-encoding to
@@ -33,7 +34,8 @@ struct DryRun {
             text = JSONText.encode(
                 Shown(
                     inputs: plan.inputCount, inputBytes: plan.inputBytes,
-                    estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items, settled: plan.settled))
+                    estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items,
+                    settled: plan.settled, passedOver: plan.passedOver))
         } else {
             text = lines.joined(separator: "\n")
         }
@@ -59,7 +61,7 @@ struct DryRun {
                 lines.append("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
         }
-        for record in plan.settled {
+        for record in plan.settled + plan.passedOver {
             lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
         }
         let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10

@@ -9,6 +9,7 @@ import TaskStore
 struct ExportSession {
     private let command: ExportCommand
     private let folder: String
+    private let inputs: [String]
     private let specs: [OutputSpec]
     private let templates: [NameTemplate]
     private let clock = SuspendingClock()
@@ -18,7 +19,8 @@ struct ExportSession {
     init(_ command: ExportCommand) throws {
         self.command = command
         begin = clock.now
-        folder = AbsolutePath.of(command.out)
+        folder = CanonicalPath.folder(command.out)
+        inputs = command.inputs.map(CanonicalPath.input)
         specs = try command.outputs.specs()
         let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
         templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
@@ -39,25 +41,22 @@ struct ExportSession {
         // Workers start while the inputs are listed.
         let early = command.dryRun ? [] : (try? [WorkerProcess()]) ?? []
 
-        let scan = InputScan(command.inputs.map(AbsolutePath.of), excluding: folder) { StopSignals.received != nil }
+        let scan = InputScan(inputs, excluding: folder) { StopSignals.received != nil }
         guard scan.missing.isEmpty else { return missing(scan.missing) }
         if StopSignals.received != nil { return stoppedBeforeStart() }
         do throws(StoreError) {
-            if let report = command.report,
-                ExistingFile(report).map({ file in scan.files.contains { $0.key == file.key } }) == true
-            {
-                return refuse([.init(code: "overwritesInput", sentence: "the report \(report) is an input itself")])
-            }
             if command.dryRun { return try dryRun(scan) }
             let store = try TaskStore(folder: stateFolder, program: Program.version)
-            guard let lock = JobLock(request.identifier.rawValue, in: stateFolder) else {
-                return refuse(alreadyRunning: request, check)
+            // Two jobs that write into one folder would take each other's files for their own.
+            guard let lock = try JobLock("output.\(Fingerprint.hexadecimal([folder]))", in: stateFolder) else {
+                return refuseForRunningJob()
             }
             defer { withExtendedLifetime(lock) {} }
             let last = try store.lookUp(request.identifier)
             let plan = try planner.plan(scan, journal: store.known, job: last?.continues == true ? last : nil)
             guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
-            if let folder = plan.items.first.flatMap({ OutputTrouble.unwritableFolder(above: $0.outputs[0].path) }) {
+            guard plan.inputCount > 0 else { return nothingFound(plan) }
+            if let folder = plan.unwritableFolder(folder) {
                 StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
                 return .cannotCreate
             }
@@ -72,7 +71,7 @@ struct ExportSession {
                 return error.status
             }
             let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
-            if job.continues { Leftovers.remove(from: plan.outputFolders) }
+            Leftovers.remove(from: plan.outputFolders)
             return try export(plan, store, job, offer, signals, early, report)
         } catch {
             StandardError.write("bgrun: \(error)\n")
@@ -81,7 +80,7 @@ struct ExportSession {
     }
 
     private func dryRun(_ scan: InputScan) throws(StoreError) -> ExitStatus {
-        var known: ([String]) throws(StoreError) -> [String: KnownOutput] = { _ in [:] }
+        var known: ([String]) throws(StoreError) -> [PathKey: KnownOutput] = { _ in [:] }
         var last: JobRecord?
         var rates: ClosedRange<Double>?
         // Without a journal there is nothing to know, and none is made.
@@ -91,8 +90,10 @@ struct ExportSession {
             last = try store.lookUp(request.identifier)
             rates = try store.rates()
         }
-        let plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
+        var plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
+        guard plan.inputCount > 0 else { return nothingFound(plan) }
+        plan.checkContents()
         return DryRun(plan: plan, command: command, workers: workerCount, rates: rates).show()
     }
 
@@ -104,6 +105,8 @@ struct ExportSession {
             report: report, display: ProgressDisplay(command.progress),
             keepsAllProblems: command.json)
         for record in plan.settled { ledger.add(record) }
+        for record in plan.passedOver { report?.add(record) }
+        if let note = plan.passedOverNote { ledger.note("bgrun: \(note).") }
         let workers = min(workerCount, max(plan.items.count, 1))
         let search = command.lanePreference == .measured ? DeviceSearch.start(items: plan.items.count) : nil
         let settings = ExportRun.Settings(
@@ -165,7 +168,6 @@ struct ExportSession {
 
     /// The same command line in the same place is the same job.
     private var request: ContinuedProcessingRequest {
-        let inputs = command.inputs.map(AbsolutePath.of)
         let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
         let resources: ComputeResources = .gpu
         return ContinuedProcessingRequest(
@@ -185,11 +187,19 @@ struct ExportSession {
         return .of(rejection)
     }
 
-    private func refuse(alreadyRunning request: ContinuedProcessingRequest, _ check: SubmissionCheck) -> ExitStatus {
-        var check = check
-        check.running = [request.identifier]
-        guard case .failure(let rejection) = check.check(request) else { return .bug }
-        return refuse(rejection)
+    private func refuseForRunningJob() -> ExitStatus {
+        refuse(
+            Rejection(
+                first: .init(
+                    code: .notPermitted, detail: "alreadyRunning",
+                    sentence: "Another export into \(folder) is running.",
+                    fix: "Wait until it has ended, or stop it.")))
+    }
+
+    private func nothingFound(_ plan: ExportPlan) -> ExitStatus {
+        let note = plan.passedOverNote.map { " (\($0))" } ?? ""
+        StandardError.write("bgrun: nothing was started: 0 inputs found in \(inputs.joined(separator: ", "))\(note).\n")
+        return .missingInput
     }
 
     private func refuse(_ refusals: [ExportPlan.Refusal]) -> ExitStatus {
@@ -202,9 +212,9 @@ struct ExportSession {
         return refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
     }
 
-    private func missing(_ paths: [String]) -> ExitStatus {
+    private func missing(_ inputs: [InputProblem]) -> ExitStatus {
         StandardError.write("bgrun: nothing was started.\n")
-        for path in paths { StandardError.write("  missing: \(path) does not exist\n") }
+        for input in inputs { StandardError.write("  \(input.code): \(input.path): \(input.reason)\n") }
         return .missingInput
     }
 

@@ -3,17 +3,56 @@ import Glibc
 import ResourceProbe
 
 /// What this machine gives to a job, as the kernel tells it.
-enum Machine {
+package enum Machine {
     /// Cores this process may run on, by affinity and by the quota of its control group.
     static var allowedCores: Int {
         let allowed = ResourceProbe.cpuLane().cores
         return max(1, min(allowed, quotaCores ?? allowed))
     }
 
-    /// A quarter of the memory that is free, within 256 MiB to 1 GiB a worker.
+    /// A quarter of the memory that is free, within 256 MiB to 1 GiB a worker, and never more than half of it.
     static func defaultClaimBytes(workers: Int) -> Int {
-        let available = value("MemAvailable:", in: "/proc/meminfo").flatMap { Int($0) }.map { $0 << 10 } ?? 2 << 30
-        return min(max(available / 4, workers * 256 << 20), workers << 30)
+        var available = value("MemAvailable:", in: "/proc/meminfo").flatMap { Int($0) }.map { $0 << 10 } ?? 2 << 30
+        let groups = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
+        if let limit = memoryLimit(groups: groups ?? "", root: "/sys/fs/cgroup") { available = min(available, limit) }
+        return claimBytes(available: available, workers: workers)
+    }
+
+    package static func claimBytes(available: Int, workers: Int) -> Int {
+        min(max(available / 4, workers * 256 << 20), workers << 30, available / 2)
+    }
+
+    /// The memory that control groups leave to a process.
+    ///
+    /// A limit of any group on the way to the root holds. In a container the paths may be those outside of it, and the
+    /// root is the container's own group: names that are not there are passed over, the root is always looked at.
+    ///
+    /// - Parameters:
+    ///   - groups: Lines `number:controllers:path` (`/proc/self/cgroup`, cgroups(7)); version 2 has no controllers.
+    ///   - root: Where control groups are mounted.
+    /// - Returns: The tightest limit in bytes; nil where there is none.
+    package static func memoryLimit(groups: String, root: String) -> Int? {
+        var limits: [Int] = []
+        for line in groups.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3 else { continue }
+            let isVersion2 = fields[1].isEmpty
+            guard isVersion2 || fields[1].split(separator: ",").contains("memory") else { continue }
+            let mount = isVersion2 ? root : root + "/memory"
+            let name = isVersion2 ? "memory.max" : "memory.limit_in_bytes"
+            var path = fields[2].split(separator: "/")
+            while true {
+                let file = ([mount] + path.map(String.init) + [name]).joined(separator: "/")
+                // "max" is no number, and no limit.
+                if let text = try? String(contentsOfFile: file, encoding: .utf8),
+                    let limit = Int(text.split(whereSeparator: \.isWhitespace).first ?? "")
+                {
+                    limits.append(limit)
+                }
+                guard path.popLast() != nil else { break }
+            }
+        }
+        return limits.min()
     }
 
     /// The word after a key in a file of the kernel's with a line for each key.
@@ -30,19 +69,6 @@ enum Machine {
         let parts = text.split(whereSeparator: \.isWhitespace).map { Double($0) }
         guard parts.count == 2, let quota = parts[0], let period = parts[1], period > 0 else { return nil }
         return max(1, Int((quota / period).rounded(.up)))
-    }
-}
-
-/// Paths as they are from the root, with links left as they are.
-enum AbsolutePath {
-    static func of(_ path: String) -> String {
-        let full = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        var parts: [Substring.UTF8View] = []
-        for part in full.utf8.split(separator: UInt8(ascii: "/"))
-        where part.count != 1 || part.first != UInt8(ascii: ".") {
-            parts.append(part)
-        }
-        return "/" + parts.map { String(Substring($0)) }.joined(separator: "/")
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+package import TaskStore
 
 /// Where state is kept between runs: `$XDG_STATE_HOME/bgrun`, by default `~/.local/state/bgrun`.
 enum StateFolder {
@@ -9,20 +10,24 @@ enum StateFolder {
     }
 }
 
-/// Held while a job runs, so that the same job does not run twice at once. Given back when the process ends, however
-/// it ends.
-struct JobLock: ~Copyable {
+/// Held while a job runs, so that no other one does the same work at once. Given back when the process ends, however it
+/// ends.
+package struct JobLock: ~Copyable {
     private let descriptor: Int32
     private let path: String
 
     /// - Returns: nil while another process holds the lock of this name.
-    init?(_ name: String, in folder: String) {
+    /// - Throws: ``StoreError`` where there can be no lock: `cannotOpen` or `writeFailed`.
+    package init?(_ name: String, in folder: String) throws(StoreError) {
         path = "\(folder)/\(name).lock"
         while true {
             let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard fd >= 0 else { return nil }
+            guard fd >= 0 else { throw Self.failure(path, errno) }
             guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
+                let reason = errno
                 close(fd)
+                if reason == EINTR { continue }
+                guard reason == EWOULDBLOCK else { throw Self.failure(path, reason) }
                 return nil
             }
             // The last holder removes the file: make sure that this is the one a third process would open.
@@ -39,6 +44,15 @@ struct JobLock: ~Copyable {
         close(descriptor)
     }
 
+    private static func failure(_ path: String, _ reason: Int32) -> StoreError {
+        let sentence = "The lock \(path) cannot be taken: \(String(cString: strerror(reason)))."
+        return [ENOSPC, EDQUOT, EIO].contains(reason)
+            ? StoreError(.writeFailed, sentence, fix: "Make room on its volume and run the command again.")
+            : StoreError(
+                .cannotOpen, sentence,
+                fix: "Make its folder writable, or set XDG_STATE_HOME to another folder.")
+    }
+
     private static func key(of descriptor: Int32) -> FileKey? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? FileKey(status) : nil
@@ -46,7 +60,12 @@ struct JobLock: ~Copyable {
 }
 
 /// Names of temporary outputs whose process is gone, where a kill left some.
+///
+/// A process that is not seen may still live, in another container or on another machine that shares the folder: only
+/// this user's files that nothing has written to for a while are taken away.
 enum Leftovers {
+    private static let quietSeconds = 60
+
     static func remove(from folders: Set<String>) {
         for folder in folders {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
@@ -55,6 +74,10 @@ enum Leftovers {
                 guard parts.count == 3, let process = pid_t(parts[1]), kill(process, 0) != 0, errno == ESRCH else {
                     continue
                 }
+                var status = stat()
+                guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+                    status.st_uid == geteuid(), time(nil) - status.st_mtim.tv_sec > quietSeconds
+                else { continue }
                 unlink(folder + "/" + name)
             }
         }

@@ -25,6 +25,8 @@ struct ExportPlan: Sendable {
     var items: [Item] = []
     /// Inputs that need no work or can have none, with their records.
     var settled: [ExportRecord] = []
+    /// What lies among the inputs and is none: outputs of bgrun's own, links to folders.
+    var passedOver: [ExportRecord] = []
     var refusals: [Refusal] = []
 
     var inputCount: Int { items.count + settled.count }
@@ -41,19 +43,20 @@ struct ExportPlanner {
     var program: String
 
     /// One path that an output may go to.
-    private struct Candidate {
+    struct Candidate {
         var input: Int
         var spec: Int
         var format: ImageFormat
         var path: String
     }
 
-    func plan(_ scan: InputScan, journal: ([String]) throws(StoreError) -> [String: KnownOutput], job: JobRecord?)
+    func plan(_ scan: InputScan, journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?)
         throws(StoreError) -> ExportPlan
     {
         var plan = ExportPlan()
         plan.settled = scan.problems.map { ExportRecord(problem: $0) }
-        var files = scan.files
+        plan.passedOver = scan.linkedFolders.map { ExportRecord(passedOver: $0.path, $0.code, $0.reason) }
+        var files = try withoutOwnOutputs(scan, journal, &plan)
         var candidates = candidates(for: files, &plan.refusals)
         let strangers = strangersInCollisions(candidates, files)
         if !strangers.isEmpty {
@@ -62,10 +65,13 @@ struct ExportPlanner {
             plan.refusals = []
             candidates = self.candidates(for: files, &plan.refusals)
         }
+        let unfit = unfit(candidates, files)
+        candidates.removeAll { unfit[$0.input] != nil }
         plan.refusals += collisions(candidates, files)
+        plan.refusals += filesInTheWayOfFolders(candidates)
         plan.refusals += OutputFolderGuard(folder: folder).violations(candidates.map(\.path))
         guard plan.refusals.isEmpty else { return plan }
-        try settle(candidates, files, journal: journal, job: job, &plan)
+        try settle(candidates, files, unfit, journal: journal, job: job, &plan)
         return plan
     }
 
@@ -95,7 +101,7 @@ struct ExportPlanner {
     /// Files of a walk that share a path with another input and are no pictures: they take no part.
     private func strangersInCollisions(_ candidates: [Candidate], _ files: [InputFile]) -> Set<Int> {
         var strangers: Set<Int> = []
-        for (_, group) in Dictionary(grouping: candidates, by: \.path) where group.count > 1 {
+        for (_, group) in Dictionary(grouping: candidates, by: { PathKey($0.path) }) where group.count > 1 {
             for candidate in group where !files[candidate.input].isNamed {
                 if !ContentCheck.looksLikePicture(files[candidate.input].path) { strangers.insert(candidate.input) }
             }
@@ -104,11 +110,11 @@ struct ExportPlanner {
     }
 
     private func collisions(_ candidates: [Candidate], _ files: [InputFile]) -> [ExportPlan.Refusal] {
-        var first: [String: Candidate] = [:]
+        var first: [PathKey: Candidate] = [:]
         first.reserveCapacity(candidates.count)
         var refusals: [ExportPlan.Refusal] = []
         for candidate in candidates {
-            guard let other = first.updateValue(candidate, forKey: candidate.path) else { continue }
+            guard let other = first.updateValue(candidate, forKey: PathKey(candidate.path)) else { continue }
             let inputs = [other, candidate].map { files[$0.input].path }
             refusals.append(
                 .init(
@@ -122,8 +128,8 @@ struct ExportPlanner {
 
     /// Compares what stands at the paths with the journal, and makes items of what is left to do.
     private func settle(
-        _ candidates: [Candidate], _ files: [InputFile],
-        journal: ([String]) throws(StoreError) -> [String: KnownOutput],
+        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: ExportRecord],
+        journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
         job: JobRecord?, _ plan: inout ExportPlan
     ) throws(StoreError) {
         let inputs = Set(files.map(\.key))
@@ -147,7 +153,8 @@ struct ExportPlanner {
                 path: candidate.path, input: input.path, inputIdentity: input.identity,
                 settings: settings.text(candidate.spec, candidate.format), foreign: nil)
             switch existing.standing(
-                file: found?.identity, known: known[candidate.path], wanted: wanted, program: program, job: job)
+                file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job
+            )
             {
             case .make(let mayReplace, let foreign):
                 wanted.foreign = foreign
@@ -163,7 +170,9 @@ struct ExportPlanner {
             }
         }
         for (index, item) in items.enumerated() {
-            if let path = occupied[index] {
+            if let record = unfit[index] {
+                plan.settled.append(record)
+            } else if let path = occupied[index] {
                 plan.settled.append(ExportRecord(item.input, occupied: path))
             } else if item.outputs.isEmpty {
                 plan.settled.append(ExportRecord(item.input, current: item.current))

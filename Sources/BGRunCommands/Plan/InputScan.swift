@@ -27,7 +27,7 @@ struct InputFile: Hashable, Sendable {
 /// A thing among the inputs that is not used, and why.
 struct InputProblem: Hashable, Sendable {
     var path: String
-    /// `special`, `brokenLink`, `unreadable` or `missing`.
+    /// `special`, `brokenLink`, `linkedFolder`, `unreadable` or `missing`.
     var code: String
     var reason: String
 }
@@ -39,9 +39,14 @@ struct InputProblem: Hashable, Sendable {
 struct InputScan {
     private(set) var files: [InputFile] = []
     private(set) var problems: [InputProblem] = []
+    /// Links to folders that were met and not followed.
+    private(set) var linkedFolders: [InputProblem] = []
     /// Named inputs that do not exist.
-    private(set) var missing: [String] = []
-    /// Folders not to be walked: the output folder, so that outputs never become inputs.
+    private(set) var missing: [InputProblem] = []
+    /// The inputs as they were named.
+    let roots: [String]
+    /// Folders not to be walked where they are met below an input: the output folder. One that is named as an input
+    /// is walked.
     private let excluded: Set<FileKey>
     private var walked: Set<FileKey> = []
     private var seen: Set<Seen> = []
@@ -49,14 +54,15 @@ struct InputScan {
 
     private struct Seen: Hashable {
         var key: FileKey
-        var folder: String
-        var name: String
+        var folder: PathKey
+        var name: PathKey
     }
 
     init(_ inputs: [String], excluding outputFolder: String, shouldStop: @escaping () -> Bool = { false }) {
         var status = stat()
         excluded = stat(outputFolder, &status) == 0 ? [FileKey(status)] : []
         self.shouldStop = shouldStop
+        roots = inputs
         for input in inputs {
             add(named: input)
         }
@@ -65,21 +71,21 @@ struct InputScan {
     private mutating func add(named path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            missing.append(path)
+            let reason = errno == ENOENT ? "it does not exist" : Self.lastError()
+            missing.append(InputProblem(path: path, code: "missing", reason: Self.reason(path, reason)))
             return
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            walk(path, folder: "", status)
+            walk(path, folder: "", status, isNamed: true)
         } else {
             add(path, folder: "", status, isNamed: true)
         }
     }
 
-    private mutating func walk(_ path: String, folder: String, _ status: stat) {
+    private mutating func walk(_ path: String, folder: String, _ status: stat, isNamed: Bool = false) {
         // A folder that was met before is a loop (a bind mount) or was named twice.
-        guard !excluded.contains(FileKey(status)), walked.insert(FileKey(status)).inserted, !shouldStop() else {
-            return
-        }
+        guard isNamed || !excluded.contains(FileKey(status)), walked.insert(FileKey(status)).inserted, !shouldStop()
+        else { return }
         guard let names = Self.names(in: path) else {
             problems.append(InputProblem(path: path, code: "unreadable", reason: Self.lastError()))
             return
@@ -88,7 +94,7 @@ struct InputScan {
             let child = path.hasSuffix("/") ? path + name : path + "/" + name
             var status = stat()
             guard lstat(child, &status) == 0 else {
-                let reason = child.contains("\u{fffd}") ? "its name is not UTF-8" : Self.lastError()
+                let reason = Self.reason(child, Self.lastError())
                 problems.append(InputProblem(path: child, code: "unreadable", reason: reason))
                 continue
             }
@@ -106,10 +112,21 @@ struct InputScan {
     private mutating func addLink(_ path: String, folder: String) {
         var target = stat()
         guard stat(path, &target) == 0 else {
-            problems.append(InputProblem(path: path, code: "brokenLink", reason: "the link leads nowhere"))
+            let reason =
+                switch errno {
+                case ELOOP: "the link leads back to itself"
+                case ENOENT, ENOTDIR: "the link leads nowhere"
+                default: Self.lastError()
+                }
+            problems.append(InputProblem(path: path, code: "brokenLink", reason: reason))
             return
         }
-        if target.st_mode & S_IFMT != S_IFDIR {
+        if target.st_mode & S_IFMT == S_IFDIR {
+            linkedFolders.append(
+                InputProblem(
+                    path: path, code: "linkedFolder",
+                    reason: "a link to a folder is not followed; name the folder itself to export what is in it"))
+        } else {
             add(path, folder: folder, target, isNamed: false)
         }
     }
@@ -123,7 +140,9 @@ struct InputScan {
         }
         let name =
             path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        guard seen.insert(Seen(key: FileKey(status), folder: folder, name: name)).inserted else { return }
+        guard seen.insert(Seen(key: FileKey(status), folder: PathKey(folder), name: PathKey(name))).inserted else {
+            return
+        }
         files.append(
             InputFile(
                 path: path, folder: folder, name: name, identity: FileIdentity(status), key: FileKey(status),
@@ -152,6 +171,11 @@ struct InputScan {
         case S_IFCHR, S_IFBLK: "device"
         default: "special file"
         }
+    }
+
+    /// Names are read as UTF-8: a name of other bytes is shown with replacement characters and not found under them.
+    private static func reason(_ path: String, _ reason: String) -> String {
+        path.unicodeScalars.contains("\u{fffd}") ? "its name is not UTF-8" : reason
     }
 
     private static func lastError() -> String { String(cString: strerror(errno)) }

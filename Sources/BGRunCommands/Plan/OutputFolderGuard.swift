@@ -11,10 +11,14 @@ struct OutputFolderGuard {
     func violations(_ paths: [String]) -> [ExportPlan.Refusal] {
         guard let root = Self.resolved(folder) else { return [] }
         var refusals: [ExportPlan.Refusal] = []
-        for parent in Set(paths.map(Self.parent)).sorted() where parent != folder {
+        var seen: Set<PathKey> = [PathKey(folder)]
+        for parent in paths.map(Self.parent) where seen.insert(PathKey(parent)).inserted {
             var ancestor = parent
-            while ancestor != folder, Self.resolved(ancestor) == nil { ancestor = Self.parent(ancestor) }
-            guard ancestor != folder, let real = Self.resolved(ancestor), real != root, !real.hasPrefix(root + "/")
+            while ancestor.utf8.count > folder.utf8.count, Self.resolved(ancestor) == nil {
+                ancestor = Self.parent(ancestor)
+            }
+            guard ancestor.utf8.count > folder.utf8.count, let real = Self.resolved(ancestor),
+                !CanonicalPath.isBelow(real, root)
             else { continue }
             refusals.append(
                 .init(code: "leavesFolder", sentence: "\(ancestor) is a link that leads out of the output folder"))
@@ -31,7 +35,8 @@ struct OutputFolderGuard {
     static func resolved(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return String(cString: real)
+        // A path that is not UTF-8 would be another one as a string.
+        return String(validatingCString: real)
     }
 }
 

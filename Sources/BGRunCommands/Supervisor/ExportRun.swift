@@ -140,10 +140,10 @@ final class ExportRun {
     }
 
     private func finished(_ worker: Int, _ result: ExportResult) {
-        guard let item = inFlight[worker]?.item else { return }
+        guard inFlight[worker] != nil else { return }
         inFlight[worker]?.result = result
         let verdict: JobMachine.Verdict
-        if trouble.stopsJob(result, outputs: plan.items[item].outputs) {
+        if trouble.stopsJob(result) {
             perform(machine.stop(.conditionLost(.outputVolume), at: now))
             verdict = .givenUp
         } else {

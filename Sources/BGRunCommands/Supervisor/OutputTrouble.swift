@@ -1,9 +1,9 @@
 import Glibc
-import ImageExport
+package import ImageExport
 
 /// Tells a bad item from an output volume that takes nothing any more, so that a job stops at once instead of failing
 /// ten thousand times.
-struct OutputTrouble {
+package struct OutputTrouble {
     /// Failures to write in a row that mean the volume and not the items.
     private static let maxInRow = 3
 
@@ -11,10 +11,13 @@ struct OutputTrouble {
     /// What to tell the person, once the volume is given up.
     private(set) var verdict: (status: ExitStatus, sentence: String)?
 
-    /// Looks at a result.
+    package init() {}
+
+    /// Looks at a result. A path that cannot be written (`outputRefused`: its name, its folder, its permissions) is the
+    /// item's own failure; a full volume stops the job at once, and so do failures of the volume in a row.
     ///
     /// - Returns: Whether the job should stop; the item then counts as not done.
-    mutating func stopsJob(_ result: ExportResult, outputs: [ExportItem.Output]) -> Bool {
+    package mutating func stopsJob(_ result: ExportResult) -> Bool {
         guard let failure = result.failure, ["diskFull", "outputFailed"].contains(failure.code) else {
             if result.status == .good || result.status == .damaged { inRow = 0 }
             return false
@@ -22,8 +25,6 @@ struct OutputTrouble {
         inRow += 1
         if failure.code == "diskFull" {
             verdict = (.writeFailed, "The volume of the outputs is full (\(failure.reason)). Make room there")
-        } else if let path = outputs.first?.path, let folder = Self.unwritableFolder(above: path) {
-            verdict = (.cannotCreate, "Nothing can be written in \(folder) (\(failure.reason)). Make it writable")
         } else if inRow >= Self.maxInRow {
             verdict = (
                 .writeFailed, "Writing failed \(inRow) times in a row (\(failure.reason)). Look at the output volume"
@@ -37,5 +38,15 @@ struct OutputTrouble {
         var folder = OutputFolderGuard.parent(path)
         while access(folder, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
         return access(folder, W_OK | X_OK) == 0 ? nil : folder
+    }
+}
+
+extension ExportPlan {
+    /// The folder that keeps every output of the plan from being written; nil when some can be.
+    func unwritableFolder(_ outputFolder: String) -> String? {
+        let folders = outputFolders
+        guard !folders.isEmpty, folders.allSatisfy({ OutputTrouble.unwritableFolder(above: $0 + "/x") != nil })
+        else { return nil }
+        return OutputTrouble.unwritableFolder(above: outputFolder + "/x") ?? outputFolder
     }
 }

@@ -1,0 +1,118 @@
+import ImageCodecs
+import ImageExport
+import TaskStore
+
+extension ExportPlanner {
+    /// Bytes that a name and a path may have on Linux file systems (`NAME_MAX`, and `PATH_MAX` without its zero).
+    private static let maxNameBytes = 255
+    private static let maxPathBytes = 4095
+
+    /// Leaves out of a walk what bgrun made from other inputs of this very command: a picture and what was made from
+    /// it are not both exported. What was made from elsewhere, or is named itself, is an input like any other.
+    func withoutOwnOutputs(
+        _ scan: InputScan, _ journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
+        _ plan: inout ExportPlan
+    ) throws(StoreError) -> [InputFile] {
+        let known = try journal(scan.files.filter { !$0.isNamed }.map(\.path))
+        guard !known.isEmpty else { return scan.files }
+        var files: [InputFile] = []
+        for file in scan.files {
+            guard !file.isNamed, let output = known[PathKey(file.path)], output.wrote(file.identity),
+                let source = output.input, scan.roots.contains(where: { CanonicalPath.isBelow(source, $0) })
+            else {
+                files.append(file)
+                continue
+            }
+            plan.passedOver.append(
+                ExportRecord(passedOver: file.path, "ownOutput", "bgrun made it from \(source), which is an input"))
+        }
+        return files
+    }
+
+    /// Inputs whose outputs cannot be made, whatever is in the pictures.
+    func unfit(_ candidates: [Candidate], _ files: [InputFile]) -> [Int: ExportRecord] {
+        var unfit: [Int: ExportRecord] = [:]
+        for candidate in candidates where unfit[candidate.input] == nil {
+            guard let (code, reason) = obstacle(candidate) else { continue }
+            let file = files[candidate.input]
+            unfit[candidate.input] =
+                file.isNamed || ContentCheck.looksLikePicture(file.path)
+                ? ExportRecord(
+                    input: file.path, status: .failed, code: code, reason: reason,
+                    inputBytes: Int(file.identity.size))
+                : ExportRecord(notAPicture: file)
+        }
+        return unfit
+    }
+
+    private func obstacle(_ candidate: Candidate) -> (code: String, reason: String)? {
+        let bytes = candidate.path.utf8
+        if bytes.count > Self.maxPathBytes {
+            return ("nameTooLong", "the path of its output has \(bytes.count) bytes; \(Self.maxPathBytes) are possible")
+        }
+        let longest = bytes.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
+        if longest > Self.maxNameBytes {
+            return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
+        }
+        if specs[candidate.spec].settings.bitsPerChannel == 16 && candidate.format != .png {
+            return ("needsPNG", "16 bits need format png, and its output is \(candidate.format.rawValue)")
+        }
+        return nil
+    }
+
+    /// Outputs at whose path other outputs need a folder.
+    func filesInTheWayOfFolders(_ candidates: [Candidate]) -> [ExportPlan.Refusal] {
+        let paths = Set(candidates.map { PathKey($0.path) })
+        var seen: Set<PathKey> = []
+        var refusals: [ExportPlan.Refusal] = []
+        for candidate in candidates {
+            var parent = OutputFolderGuard.parent(candidate.path)
+            while parent.utf8.count > folder.utf8.count, seen.insert(PathKey(parent)).inserted {
+                if paths.contains(PathKey(parent)) {
+                    refusals.append(
+                        .init(
+                            code: "collision",
+                            sentence: "\(parent) would be an output and also the folder of \(candidate.path)"))
+                }
+                parent = OutputFolderGuard.parent(parent)
+            }
+        }
+        return refusals
+    }
+}
+
+extension ExportPlan {
+    /// What was passed over, in words; nil when nothing was.
+    var passedOverNote: String? {
+        let outputs = passedOver.count { $0.code == "ownOutput" }
+        let links = passedOver.filter { $0.code == "linkedFolder" }
+        var parts: [String] = []
+        if outputs > 0 { parts.append("\(outputs) \(outputs == 1 ? "output" : "outputs") of earlier exports left out") }
+        if let first = links.first {
+            let others = links.count > 1 ? " and \(links.count - 1) more" : ""
+            parts.append("a linked folder is not followed: \(first.input)\(others)")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    /// Looks at the first bytes of what is to be done, and settles what is no picture.
+    mutating func checkContents() {
+        items.removeAll { item in
+            guard !ContentCheck.looksLikePicture(item.input.path) else { return false }
+            settled.append(
+                item.input.isNamed
+                    ? ExportRecord(
+                        input: item.input.path, status: .failed, code: "unknownFormat",
+                        reason: "the file is not a picture that bgrun reads",
+                        inputBytes: Int(item.input.identity.size))
+                    : ExportRecord(notAPicture: item.input))
+            return true
+        }
+    }
+}
+
+extension ExportRecord {
+    init(passedOver path: String, _ code: String, _ reason: String) {
+        self.init(input: path, status: .skipped, code: code, reason: reason)
+    }
+}
