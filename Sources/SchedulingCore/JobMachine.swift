@@ -88,7 +88,8 @@ package struct JobMachine: Sendable {
 
     private enum Slot: Sendable {
         case idle
-        case busy(item: Int, Terms, since: Duration, heard: Duration)
+        /// Killed when nothing was heard for longer than `patience`.
+        case busy(item: Int, Terms, since: Duration, heard: Duration, patience: Duration)
         /// Told to die; leaves by `workerDied` with the settlement decided when it was killed.
         case dying(item: Int, Settlement)
 
@@ -97,7 +98,7 @@ package struct JobMachine: Sendable {
         }
 
         var runsAlone: Bool {
-            if case .busy(_, let terms, _, _) = self { terms.alone } else { false }
+            if case .busy(_, let terms, _, _, _) = self { terms.alone } else { false }
         }
     }
 
@@ -131,16 +132,23 @@ package struct JobMachine: Sendable {
         return proceed(at: now)
     }
 
+    /// A worker's item entered a phase that gives no sign of life and may take so long; the limit of silence applies
+    /// again from the next sign on. A phase extends the limit once, so a hang within it is still found (rule 62).
+    package mutating func entersSilentPhase(worker: Int, of length: Duration, at now: Duration) {
+        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return }
+        slots[worker] = .busy(item: item, terms, since: since, heard: now, patience: max(limits.hang, length))
+    }
+
     /// The item in flight gave a sign of life.
     package mutating func progressed(worker: Int, at now: Duration) {
         // A message of a worker that is being killed may still arrive.
-        guard case .busy(let item, let terms, let since, _) = slots[worker] else { return }
-        slots[worker] = .busy(item: item, terms, since: since, heard: now)
+        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return }
+        slots[worker] = .busy(item: item, terms, since: since, heard: now, patience: limits.hang)
     }
 
     package mutating func itemFinished(worker: Int, _ verdict: Verdict, at now: Duration) -> [Action] {
         // The result of a worker that was told to die no longer counts: its process ends all the same.
-        guard case .busy(let item, let terms, let since, _) = slots[worker] else { return [] }
+        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return [] }
         slots[worker] = .idle
         switch verdict {
         case .made(let megapixels):
@@ -168,7 +176,7 @@ package struct JobMachine: Sendable {
         case .dying(let item, let settlement):
             slots[worker] = .idle
             return settle(item, settlement, failed: settlement != .unfinished) + proceed(at: now)
-        case .busy(let item, let terms, _, _):
+        case .busy(let item, let terms, _, _, _):
             slots[worker] = .idle
             if death == .signaled(Self.sigkill), killedOnce.insert(item).inserted {
                 // Nobody's fault for sure, most likely the kernel wanted memory: once more, with nothing beside it.
@@ -199,10 +207,10 @@ package struct JobMachine: Sendable {
     package mutating func timePassed(now: Duration) -> [Action] {
         var actions: [Action] = []
         for worker in slots.indices {
-            guard case .busy(let item, _, _, let heard) = slots[worker] else { continue }
+            guard case .busy(let item, _, _, let heard, let patience) = slots[worker] else { continue }
             if case .stopping(_, let deadline) = state, now >= deadline {
                 slots[worker] = .dying(item: item, .unfinished)
-            } else if now >= heard + limits.hang {
+            } else if now >= heard + patience {
                 slots[worker] = .dying(item: item, .hung(after: now - heard))
             } else {
                 continue
@@ -215,8 +223,8 @@ package struct JobMachine: Sendable {
     /// When ``timePassed(now:)`` has something to do next; nil while nothing is in flight.
     package var nextDeadline: Duration? {
         let hang = slots.compactMap { slot -> Duration? in
-            guard case .busy(_, _, _, let heard) = slot else { return nil }
-            return heard + limits.hang
+            guard case .busy(_, _, _, let heard, let patience) = slot else { return nil }
+            return heard + patience
         }.min()
         guard let hang, case .stopping(_, let deadline) = state else { return hang }
         return min(hang, deadline)
@@ -236,7 +244,7 @@ package struct JobMachine: Sendable {
         var actions: [Action] = []
         if case .running = state {
             while let worker = slots.firstIndex(where: \.isIdle), let (item, terms) = takeNext() {
-                slots[worker] = .busy(item: item, terms, since: now, heard: now)
+                slots[worker] = .busy(item: item, terms, since: now, heard: now, patience: limits.hang)
                 actions.append(.run(item: item, worker: worker, terms))
             }
         }

@@ -174,4 +174,37 @@ import Testing
         #expect(ended.status == 65)
         #expect(ended.errors.contains("notHandedOut: it could not be handed to a worker: Message too long"))
     }
+
+    @Test func anEncoderThatIsSilentForLongIsNotTakenForAHang() throws {
+        try place.putPhotos(1, from: Photos.large)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--format", "webp", "--lossless", "--optimize", "--stall-limit", "1s")
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    @Test func aNarrowTerminalShowsWholePartsAndTheProblemsAmongThem() throws {
+        try place.putPhotos(2)
+        try place.write("this is no picture", to: "photos/broken.jpg")
+        let line = "\(CommandRun.executable) export photos --out out --size 100"
+        let script = Process()
+        let output = Pipe()
+        script.executableURL = URL(fileURLWithPath: "/usr/bin/script")
+        script.arguments = ["-qec", "stty cols 40; \(line)", "/dev/null"]
+        script.currentDirectoryURL = URL(fileURLWithPath: place.path)
+        script.environment = ProcessInfo.processInfo.environment.merging(
+            ["XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache"]
+        ) { $1 }
+        script.standardInput = FileHandle.nullDevice
+        script.standardOutput = output
+        try script.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        script.waitUntilExit()
+        #expect(script.terminationStatus == 65)
+        let lines = text.unicodeScalars.split { $0 == "\r" || $0 == "\n" }.map { String($0) }.filter {
+            $0.hasSuffix("\u{1b}[K")
+        }.map { $0.dropLast(3) }
+        let last = try #require(lines.last { !$0.isEmpty })
+        #expect(last == "100 %, 3 of 3, 1 with problems" || last.hasPrefix("100 %, 3 of 3, 1 with problems, "))
+        #expect(lines.allSatisfy { $0.count < 40 })
+    }
 }

@@ -75,6 +75,22 @@ import Testing
         #expect(job.settled[0] == [.reported], "a sign came after 55 s, the end 55 s later")
     }
 
+    @Test func aPhaseThatIsKnownToBeSilentExtendsTheHangLimitOnce() {
+        var machine = JobMachine(itemCount: 1, limits: limits, lanes: LanePolicy(.cpu, deviceIsUsable: false))
+        _ = machine.start(at: .zero)
+        machine.entersSilentPhase(worker: 0, of: .seconds(100), at: .seconds(10))
+        #expect(machine.nextDeadline == .seconds(110))
+        #expect(machine.timePassed(now: .seconds(109)).isEmpty)
+        machine.progressed(worker: 0, at: .seconds(109))
+        #expect(machine.nextDeadline == .seconds(169), "the next sign of life ends the phase")
+        machine.entersSilentPhase(worker: 0, of: .seconds(20), at: .seconds(160))
+        #expect(machine.nextDeadline == .seconds(220), "a short phase takes nothing away")
+        #expect(machine.timePassed(now: .seconds(220)) == [.kill(worker: 0)])
+        #expect(
+            machine.workerDied(worker: 0, .signaled(9), at: .seconds(221)).first
+                == .settle(item: 0, .hung(after: .seconds(60))))
+    }
+
     @Test func afterAStopNothingIsHandedOutAndItemsInFlightFinish() {
         var job = JobSimulation(items: 10, limits: limits)
         job.stop(.userStop, at: .milliseconds(150))

@@ -81,12 +81,13 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         help: .init(
-            "Time for pictures in work after a stop; what is not done then is done by the next run.",
+            "Time for pictures in work after a stop, e.g. 500ms or 5s (default); what is not done then is done by the next run.",
             valueName: "time"), transform: TimeSpan.parse)
     var grace = TimeSpan(duration: .seconds(5))
 
     @Option(
-        help: .init("Give up a picture that makes no progress for so long.", valueName: "time"),
+        help: .init(
+            "Give up a picture that makes no progress for so long, e.g. 60s (default) or 5m.", valueName: "time"),
         transform: TimeSpan.parse)
     var stallLimit = TimeSpan(duration: .seconds(60))
 

@@ -128,6 +128,8 @@ final class ExportRun {
                     meter.progressed(
                         worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
                 }
+            case .message(.encoding(let seconds)):
+                machine.entersSilentPhase(worker: worker, of: .seconds(seconds), at: now)
             case .message(.result(let result)):
                 finished(worker, result)
             case .closed:
@@ -268,7 +270,7 @@ final class ExportRun {
         var result: ExportResult
         switch settlement {
         case .unfinished:
-            if ended != nil { abandoned += 1 }
+            if let ended, ended.result == nil { abandoned += 1 }
             return
         case .reported:
             guard let reported = ended?.result else { return }

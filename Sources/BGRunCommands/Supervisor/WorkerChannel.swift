@@ -14,6 +14,8 @@ enum HostMessage: Codable, Sendable {
 enum WorkerMessage: Codable, Sendable {
     /// Sign of life of the item in flight, at most ten a second.
     case progress(done: Int, total: Int)
+    /// An encoder that gives no sign of life begins; it may take so many seconds.
+    case encoding(seconds: Double)
     /// Ends the item in flight.
     case result(ExportResult)
 }

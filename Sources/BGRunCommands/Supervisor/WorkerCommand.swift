@@ -9,6 +9,10 @@ struct WorkerCommand: ParsableCommand {
     static let name = "worker"
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
+    /// What the slowest settings of the slowest encoder need on a slow machine, several times over.
+    private static let encodingSeconds = 60.0
+    private static let encodingSecondsPerMegapixel = 3.0
+
     func run() throws {
         let channel = WorkerChannel(descriptor: WorkerChannel.workerDescriptor)
         volunteerForOutOfMemory()
@@ -22,6 +26,11 @@ struct WorkerCommand: ParsableCommand {
             faults.strike(item.input)
             var lastSent = clock.now
             let result = exporter.export(item) { progress in
+                if let megapixels = progress.encodingMegapixels {
+                    let seconds = Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels
+                    if case .closed = channel.send(WorkerMessage.encoding(seconds: seconds)) { return false }
+                    return true
+                }
                 let now = clock.now
                 if lastSent.duration(to: now) < .milliseconds(100) { return true }
                 lastSent = now
