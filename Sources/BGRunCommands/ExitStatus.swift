@@ -49,7 +49,7 @@ enum ExitStatus: Int32 {
           0    every picture was written or was there already
           64   the command line cannot be carried out as given; nothing was started
           65   done, but some inputs are damaged or could not be done (they are listed)
-          66   an input that was named does not exist; nothing was started
+          66   an input that was named does not exist, or there is none; nothing was started
           69   a required resource is missing; nothing was started
           70   a fault of bgrun itself
           73   an output cannot be made where it should go

@@ -20,7 +20,7 @@ package final class ImageExporter {
     }
 
     /// Buffers above this size are given back after the item that needed them.
-    private static let keptBytes = 48 << 20
+    private static let keptBytes = 128 << 20
 
     private let lanes: Lanes
     private let chunkRows: Int?

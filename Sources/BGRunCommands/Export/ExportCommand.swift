@@ -69,7 +69,7 @@ struct ExportCommand: ParsableCommand {
         help: .init(
             """
             Memory that all pictures in work may take together, e.g. 800M; by default a quarter of what is free, \
-            at least 256M and at most 1G for each worker.
+            at least 256M, at most 1G for each worker, and never more than half of it.
             """, valueName: "size"))
     var memory: ByteCount?
 

@@ -60,7 +60,7 @@ extension ExportRecord {
     init(_ file: InputFile, occupied path: String) {
         self.init(
             input: file.path, status: .failed, code: "outputExists",
-            reason: "\(path) exists and was not made by bgrun; --existing overwrite replaces it",
+            reason: "\(path) exists and is not known to be made by bgrun; --existing overwrite replaces it",
             inputBytes: Int(file.identity.size))
     }
 

@@ -45,12 +45,23 @@ package struct Orientation: Sendable {
             }
             return
         }
-        // Upright row Y is stored column Y (5, 6) or W - 1 - Y (7, 8); a stored row is read once for all output rows.
-        let mirrorsColumns = value >= 7
-        let mirrorsRows = value == 6 || value == 7
-        for x in 0..<height {
-            let from = row(stored, mirrorsRows ? height - 1 - x : x)
-            for y in range { row(output, y)[x] = from[mirrorsColumns ? width - 1 - y : y] }
+        // Upright row Y is stored column Y (5, 6) or W - 1 - Y (7, 8). Blocks, so that a cache line of each stored row serves all
+        // output rows of the band, and output rows are written a line at a time.
+        let from = stored.base.assumingMemoryBound(to: type)
+        let to = output.base.assumingMemoryBound(to: type)
+        let fromStride = stored.strideBytes / MemoryLayout<Pixel>.stride
+        let toStride = output.strideBytes / MemoryLayout<Pixel>.stride
+        let (mirrorsColumns, mirrorsRows) = (value >= 7, value == 6 || value == 7)
+        let step = mirrorsRows ? -fromStride : fromStride
+        let block = 16
+        for x in stride(from: 0, to: height, by: block) {
+            let count = min(block, height - x)
+            let corner = from + (mirrorsRows ? height - 1 - x : x) * fromStride
+            for y in range {
+                let source = corner + (mirrorsColumns ? width - 1 - y : y)
+                let target = to + (y - output.firstRow) * toStride + x
+                for i in 0..<count { target[i] = source[i * step] }
+            }
         }
     }
 }

@@ -181,9 +181,10 @@ final class OutputPipeline {
         while sharpenedRows < ready {
             let count = min(plan.chunkRows, ready - sharpenedRows)
             let stride = width * plan.outputLayout.bytesPerPixel
-            let band = RowBand(
-                base: buffers.sharpened.bytes(stride * count), strideBytes: stride, firstRow: sharpenedRows,
-                rowCount: count)
+            let base =
+                plan.orientation.value == 1
+                ? buffers.sharpened.bytes(stride * count) : collected + sharpenedRows * stride
+            let band = RowBand(base: base, strideBytes: stride, firstRow: sharpenedRows, rowCount: count)
             try timeKernels {
                 switch plan.outputLayout {
                 case .rgbx8: try lane.sharpen(sharpening, source: source, output: band)
@@ -200,6 +201,11 @@ final class OutputPipeline {
         }
     }
 
+    /// The whole picture before it is turned.
+    private var collected: UnsafeMutableRawPointer {
+        buffers.collected.bytes(width * plan.outputLayout.bytesPerPixel * height)
+    }
+
     private func emit(_ band: RowBand) throws {
         let clock = ContinuousClock.now
         defer { encodeSeconds += clock.secondsSince }
@@ -208,8 +214,8 @@ final class OutputPipeline {
             return
         }
         let stride = width * plan.outputLayout.bytesPerPixel
-        let all = buffers.collected.bytes(stride * height)
-        (all + band.firstRow * stride).copyMemory(from: band.base, byteCount: stride * band.rowCount)
+        let place = collected + band.firstRow * stride
+        if place != band.base { place.copyMemory(from: band.base, byteCount: stride * band.rowCount) }
     }
 
     /// What ``finish(_:write:)`` does next.
@@ -238,7 +244,7 @@ final class OutputPipeline {
     private func writeUpright(_ onStep: (FinishStep) throws -> Void) throws {
         let pixelBytes = plan.outputLayout.bytesPerPixel
         let stored = RowBand(
-            base: buffers.collected.bytes(width * pixelBytes * height), strideBytes: width * pixelBytes, firstRow: 0,
+            base: collected, strideBytes: width * pixelBytes, firstRow: 0,
             rowCount: height)
         let stride = plan.geometry.uprightWidth * pixelBytes
         var row = 0
