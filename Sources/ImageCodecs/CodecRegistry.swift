@@ -39,7 +39,7 @@ extension EncodeRequest {
     fileprivate var withFittingProfile: EncodeRequest {
         guard isGray, let icc = metadata.icc, ColorProfile.channels(of: icc) != "GRAY" else { return self }
         var copy = self
-        if TransferCurves.isNeutralSRGB(icc) {
+        if ProfileCurves.isNeutralSRGB(icc) {
             copy.metadata.icc = nil
         } else {
             copy.isGray = false

@@ -89,7 +89,7 @@ struct ColorTests {
 
     @Test
     func `sRGB's tone curve comes as its standard's formula`() throws {
-        let curves = try #require(TransferCurves(of: nil, entries: 256, inverseEntries: 4_096))
+        let curves = try #require(ProfileCurves(of: nil, entries: 256, inverseEntries: 4_096))
         for code in 0..<256 {
             let value = Double(code) / 255
             let expected = value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)

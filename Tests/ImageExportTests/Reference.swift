@@ -1,5 +1,6 @@
 import Foundation
 import ImageExport
+import SamplePhotos
 
 /// Plain float64 arithmetic that the kernels are compared with.
 enum Reference {
@@ -76,20 +77,6 @@ func compare(_ a: [Double], _ b: [Double], peak: Double, channels: Int = 3) -> (
         count += 1
     }
     return (sum == 0 ? .infinity : 10 * log10(peak * peak * Double(count) / sum), worst)
-}
-
-/// SplitMix64: the same seed gives the same picture on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }
 
 /// A detailed test picture: gradients, edges and noise.

@@ -62,7 +62,7 @@ struct SourceColor {
             let float = arithmetic == .float
             let samples = float ? 65536 : 4096
             guard let icc, !ColorProfile.isEquivalent(icc, nil),
-                let curves = ImageCodecs.TransferCurves(of: icc, entries: samples, inverseEntries: 2)
+                let curves = ProfileCurves(of: icc, entries: samples, inverseEntries: 2)
             else { return float ? .srgbFloat : .srgbInteger }
             return TransferCurves(float: float, channels: curves.linear.map { TransferCurves.Curve(samples: $0) })
         }

@@ -1,7 +1,7 @@
 import CImageCodecs
 
 /// The tone curves of a matrix profile as tables, and its matrix.
-package struct TransferCurves: Sendable {
+package struct ProfileCurves: Sendable {
     /// For R, G and B: linear light at evenly spaced coded values 0 ... 1.
     package let linear: [[Float]]
     /// For R, G and B: coded value at evenly spaced linear light 0 ... 1.
@@ -26,8 +26,8 @@ package struct TransferCurves: Sendable {
 
     /// Whether equal R, G and B mean the same gray as in sRGB, as they do in Display P3.
     static func isNeutralSRGB(_ icc: [UInt8]) -> Bool {
-        guard let curves = TransferCurves(of: icc, entries: 64, inverseEntries: 2),
-            let own = TransferCurves(of: nil, entries: 64, inverseEntries: 2)
+        guard let curves = ProfileCurves(of: icc, entries: 64, inverseEntries: 2),
+            let own = ProfileCurves(of: nil, entries: 64, inverseEntries: 2)
         else { return false }
         return zip(curves.linear.joined(), own.linear.joined()).allSatisfy { abs($0 - $1) < 0.002 }
     }
