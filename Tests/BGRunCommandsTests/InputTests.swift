@@ -133,12 +133,14 @@ import Testing
     @Test func aDryRunLooksAtTheFirstBytes() throws {
         try place.put(photo, at: "photos/a.jpg")
         try place.write("no picture", to: "photos/notes.txt")
+        try place.write("no picture", to: "photos/text.jpg")
         try place.write("no picture", to: "named.jpg")
         let ended = try place.bgrun("export", "photos", "named.jpg", "--out", "out", "--dry-run", "--json")
         #expect(ended.status == 65)
         let plan = try ended.json()
         #expect((plan["items"] as? [[String: Any]])?.count == 1)
         let settled = try #require(plan["settled"] as? [[String: Any]])
-        #expect(settled.compactMap { $0["code"] as? String }.sorted() == ["notAPicture", "unknownFormat"])
+        let codes = settled.compactMap { $0["code"] as? String }
+        #expect(codes.sorted() == ["notAPicture", "unknownFormat", "unknownFormat"])
     }
 }

@@ -100,7 +100,7 @@ extension ExportPlan {
         items.removeAll { item in
             guard !ContentCheck.looksLikePicture(item.input.path) else { return false }
             settled.append(
-                item.input.isNamed
+                item.input.isNamed || PictureNames.promisePicture(item.input.name)
                     ? ExportRecord(
                         input: item.input.path, status: .failed, code: "unknownFormat",
                         reason: "the file is not a picture that bgrun reads",
