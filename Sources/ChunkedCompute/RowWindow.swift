@@ -43,7 +43,7 @@ package final class RowWindow {
         precondition(rowCount + count <= 2 * capacityRows, "more rows than the window was made for")
         let base = memory.bytes(strideBytes * (2 * capacityRows + 1))
         if offsetRows + rowCount + count > 2 * capacityRows {
-            (base).copyMemory(from: base + offsetRows * strideBytes, byteCount: rowCount * strideBytes)
+            base.copyMemory(from: base + offsetRows * strideBytes, byteCount: rowCount * strideBytes)
             offsetRows = 0
         }
         return base + (offsetRows + rowCount) * strideBytes

@@ -1,5 +1,4 @@
 import Glibc
-import Kernels
 
 /// Weights of one sharpening, shared by every band; see `Kernels/Image/sharpen.cl` for the formula.
 package final class SharpenPlan: Sendable {
