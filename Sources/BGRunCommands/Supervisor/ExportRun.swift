@@ -152,6 +152,8 @@ final class ExportRun {
             verdict = JobMachine.Verdict(result)
         }
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
+        // After the worker has its next item: whatever ends this process, what is finished is known to be.
+        journal.flush()
     }
 
     /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
