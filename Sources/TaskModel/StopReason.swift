@@ -1,15 +1,9 @@
 /// Why running work was asked to stop (rule 69).
 package enum StopReason: Hashable, Codable, Sendable {
-    /// What the machine no longer offered.
-    package enum Condition: String, Codable, Sendable {
-        /// The volume of the outputs is full or can no longer be written.
-        case outputVolume
-        case externalPower, network, idle, thermal
-    }
-
     case userStop, stalled, slowDeclined, timeBudget, preempted, memoryPressure, deviceLost, shutdown, sleep
     case hostRemoved, replaced, quota, simulated
-    case conditionLost(Condition)
+    /// A condition that the work needs no longer holds.
+    case conditionLost(ConditionKind)
 
     /// Stable machine code, e.g. `userStop` or `conditionLost.outputVolume`.
     package var code: String {
