@@ -16,6 +16,7 @@ let cSettings: [CSetting] = [
 ]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
@@ -35,6 +36,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -48,7 +50,7 @@ let package = Package(
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
-        room("SchedulingCore", ["TaskModel"]),
+        room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import TaskModel
 
 /// The root of the `bgrun` command.
 public struct BGRun: AsyncParsableCommand {
@@ -33,4 +34,8 @@ enum Program {
     static let version = "0.1.0"
     /// Every identifier of this program's requests starts with it.
     static let identifier = "bgrun"
+    /// What the commands may ask of the scheduler.
+    static let manifest = ProgramManifest(
+        program: identifier, modes: Set(TaskKind.allCases), permitted: [IdentifierPattern("\(identifier).export.*")],
+        grants: .gpu)
 }

@@ -32,6 +32,10 @@ package enum TaskOutcome: Hashable, Codable, Sendable {
     case completed(failures: Int)
     /// Some items have no result; a later run goes on with them.
     case stopped(StopReason)
+    /// It said itself that it did not succeed, or could not be started.
+    case failed(code: String)
+    /// It was taken back before it started.
+    case cancelled
 
     /// Stable machine code.
     package var code: String {
@@ -39,6 +43,8 @@ package enum TaskOutcome: Hashable, Codable, Sendable {
         case .completed(failures: 0): "completed"
         case .completed: "completedWithFailures"
         case .stopped(let reason): "stopped.\(reason.code)"
+        case .failed(let code): "failed.\(code)"
+        case .cancelled: "cancelled"
         }
     }
 }

@@ -56,7 +56,7 @@ package final class TaskStore: Sendable {
 
     /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
     package func begin(
-        _ request: ContinuedProcessingRequest, requestText: String, now: Double
+        _ request: TaskRequest, requestText: String, now: Double
     ) throws(StoreError) -> JobRecord {
         try write { db in
             let row = try Row.fetchOne(

@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct TaskStoreTests {
     private let folder: TemporaryFolder
-    private let request = ContinuedProcessingRequest(
-        identifier: TaskIdentifier("bgrun.export.a"), title: "Export", subtitle: "")
+    private let request = TaskRequest(
+        identifier: TaskIdentifier("bgrun.export.a"), kind: .continued, title: "Export")
 
     init() throws {
         folder = try TemporaryFolder()
@@ -89,7 +89,8 @@ import Testing
         let store = try open()
         let job = try store.begin(request, requestText: "{}", now: 1)
         let other = try store.begin(
-            ContinuedProcessingRequest(identifier: TaskIdentifier("bgrun.export.b"), title: "", subtitle: ""),
+            TaskRequest(
+                identifier: TaskIdentifier("bgrun.export.b"), kind: .continued, title: ""),
             requestText: "{}", now: 1)
         try store.plan([planned("a")], of: job)
         try store.record([made("a")], of: other)
@@ -116,8 +117,8 @@ import Testing
         let store = try open()
         #expect(try store.rates() == nil)
         for (index, seconds) in [2.0, 4.0, 0.1].enumerated() {
-            let request = ContinuedProcessingRequest(
-                identifier: TaskIdentifier("bgrun.export.\(index)"), title: "", subtitle: "")
+            let request = TaskRequest(
+                identifier: TaskIdentifier("bgrun.export.\(index)"), kind: .continued)
             let job = try store.begin(request, requestText: "{}", now: 1)
             try store.end(job, .completed(failures: 0), work: (100, seconds), now: Double(index))
         }
@@ -137,8 +138,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, store) in stores.enumerated() {
                 group.addTask {
-                    let request = ContinuedProcessingRequest(
-                        identifier: TaskIdentifier("bgrun.export.\(index)"), title: "", subtitle: "")
+                    let request = TaskRequest(
+                        identifier: TaskIdentifier("bgrun.export.\(index)"), kind: .continued)
                     let job = try store.begin(request, requestText: "{}", now: 1)
                     for number in 0..<50 {
                         let name = "\(index)-\(number)"

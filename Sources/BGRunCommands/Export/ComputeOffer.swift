@@ -15,6 +15,7 @@ struct ComputeOffer: Sendable {
         var environment: [String: String]
         /// It is no GPU; a test's option lets it stand for one.
         var standsForGPU: Bool
+        var memoryBytes: Int
 
         var shownName: String { standsForGPU ? "\(identity) (standing for a GPU)" : identity }
     }
@@ -23,7 +24,20 @@ struct ComputeOffer: Sendable {
     /// Why there is no GPU, when it was looked for.
     var absences: [ResourceAbsence] = []
 
-    var supported: ComputeResources { device == nil ? [] : .gpu }
+    /// Why a request may not run on this machine; nil when it may.
+    func rejection(of request: TaskRequest) -> Rejection? {
+        var scheduler = Scheduler(at: .zero, wall: .seconds(time(nil)))
+        _ = scheduler.addProgram(Program.manifest, usesHandlers: false, at: .zero)
+        let devices = [device].compactMap(\.self).map {
+            ComputeDevice(id: $0.identity, name: $0.identity, memoryBytes: $0.memoryBytes)
+        }
+        _ = scheduler.capabilitiesChanged(devices: devices, absences: absences, at: .zero)
+        switch scheduler.submit(request, program: Program.identifier, at: .zero).answer {
+        case .success: return nil
+        case .failure(let rejection): return rejection
+        }
+    }
+
     var standsForGPU: Bool { device?.standsForGPU ?? false }
 
     static let testNotice = "bgrun: BGRUN_TEST_CPU_AS_GPU is set: an OpenCL CPU device stands for a GPU.\n"
@@ -41,7 +55,8 @@ extension ComputeOffer {
     fileprivate init(_ report: ProbeReport) {
         device = report.gpus.first.map {
             Device(
-                identity: $0.info.identity, environment: $0.environment, standsForGPU: $0.info.type != .gpu)
+                identity: $0.info.identity, environment: $0.environment, standsForGPU: $0.info.type != .gpu,
+                memoryBytes: $0.info.globalMemoryBytes)
         }
         absences = report.whyNoGPU.map {
             ResourceAbsence(resource: .gpu, code: $0.code.rawValue, sentence: $0.sentence, fix: $0.fix)

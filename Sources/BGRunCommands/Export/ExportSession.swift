@@ -35,9 +35,7 @@ struct ExportSession {
         let signals = StopSignals.install()
         let offer = ComputeOffer.look(for: command.lanePreference)
         let request = self.request
-        let check = SubmissionCheck(
-            program: Program.identifier, supported: offer.supported, absences: offer.absences)
-        if case .failure(let rejection) = check.check(request) { return refuse(rejection) }
+        if let rejection = offer.rejection(of: request) { return refuse(rejection) }
         // Workers start while the inputs are listed.
         let early = command.dryRun ? [] : (try? [WorkerProcess()]) ?? []
 
@@ -144,13 +142,13 @@ struct ExportSession {
         switch (outcome, run.trouble.verdict, run.fault) {
         case (.completed, _, _):
             return ledger.problemCount == 0 ? .done : .doneWithFailures
-        case (.stopped, let verdict?, _):
+        case (_, let verdict?, _):
             ledger.note("bgrun: \(verdict.sentence); the same command goes on.")
             return verdict.status
-        case (.stopped, _, let fault?):
+        case (_, _, let fault?):
             ledger.note("bgrun: \(fault)")
             return (fault as? StoreError).map(ExitStatus.of) ?? .stoppedEarly
-        case (.stopped, _, _):
+        case (.stopped, _, _), (.failed, _, _), (.cancelled, _, _):
             if outcome == .stopped(.timeBudget), ledger.counts.good + ledger.counts.damaged == 0, run.abandoned > 0 {
                 ledger.note("Not one picture was finished: --expire-after with --grace is shorter than one takes.")
             }
@@ -167,12 +165,12 @@ struct ExportSession {
     private var workerCount: Int { command.workers ?? Machine.allowedCores }
 
     /// The same command line in the same place is the same job.
-    private var request: ContinuedProcessingRequest {
+    private var request: TaskRequest {
         let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
         let resources: ComputeResources = .gpu
-        return ContinuedProcessingRequest(
+        return TaskRequest(
             identifier: TaskIdentifier("\(Program.identifier).export.\(Fingerprint.hexadecimal(identity))"),
-            title: command.title ?? "Export to \(folder)", subtitle: inputs.joined(separator: ", "),
+            kind: .continued, title: command.title ?? "Export to \(folder)", subtitle: inputs.joined(separator: ", "),
             requiredResources: command.gpu ? resources : [], preferredResources: command.preferGpu ? resources : [],
             initiator: isatty(STDIN_FILENO) == 1 ? .terminal : .script)
     }

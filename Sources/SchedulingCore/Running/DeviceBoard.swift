@@ -1,0 +1,171 @@
+package import TaskModel
+
+/// A device that passed its probe.
+package struct ComputeDevice: Hashable, Codable, Sendable {
+    /// Identity that stays the same between runs.
+    package var id: String
+    package var name: String
+    package var memoryBytes: Int
+    /// It also draws the screen.
+    package var drawsDisplay: Bool
+
+    package init(id: String, name: String, memoryBytes: Int, drawsDisplay: Bool = false) {
+        self.id = id
+        self.name = name
+        self.memoryBytes = memoryBytes
+        self.drawsDisplay = drawsDisplay
+    }
+}
+
+/// Which tasks hold which devices, and which devices are left alone for now (rules 35 and 37 to 39).
+package struct DeviceBoard: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// Tasks that share one device at most; its memory may allow fewer.
+        package var tasksPerDevice = 4
+        /// Failures in a row after which a device is put in quarantine.
+        package var failuresBeforeQuarantine = 3
+        /// First quarantine; each further one is twice as long.
+        package var quarantine: Duration = .seconds(60)
+        package var longestQuarantine: Duration = .seconds(86_400)
+
+        package init() {}
+    }
+
+    /// Why no device can be had now.
+    package enum Obstacle: Hashable, Sendable {
+        /// None is there, or the request wants none of them.
+        case noneUsable
+        case quarantined(until: Duration)
+        case paused
+        case noRoom(holders: [JobID])
+    }
+
+    private struct Slot: Sendable {
+        var device: ComputeDevice
+        var claims: [JobID: Int] = [:]
+        var isPaused = false
+        var failures = 0
+        var quarantines = 0
+        var quarantinedUntil: Duration?
+
+        var freeBytes: Int { device.memoryBytes - claims.values.reduce(0, +) }
+
+        func isQuarantined(at now: Duration) -> Bool {
+            quarantinedUntil.map { $0 > now } ?? false
+        }
+    }
+
+    private let limits: Limits
+    private var slots: [Slot] = []
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    package var devices: [ComputeDevice] { slots.map(\.device) }
+
+    /// A probe found these devices. Claims and failures of those that stay are kept.
+    package mutating func replace(with devices: [ComputeDevice]) {
+        let known = Dictionary(slots.map { ($0.device.id, $0) }, uniquingKeysWith: { first, _ in first })
+        slots = devices.map { device in
+            guard var slot = known[device.id] else { return Slot(device: device) }
+            slot.device = device
+            return slot
+        }
+    }
+
+    /// Chooses a device: the requested order first, then the one with the most free memory.
+    package func place(_ claimBytes: Int, _ choice: TaskRequest.DeviceChoice, at now: Duration) -> Result<
+        String, ObstacleError
+    > {
+        let wanted = usable(choice)
+        guard !wanted.isEmpty else { return .failure(ObstacleError(.noneUsable)) }
+        let unpaused = wanted.filter { !$0.isPaused }
+        guard !unpaused.isEmpty else { return .failure(ObstacleError(.paused)) }
+        let healthy = unpaused.filter { !$0.isQuarantined(at: now) }
+        guard !healthy.isEmpty else {
+            let until = unpaused.compactMap(\.quarantinedUntil).min() ?? now
+            return .failure(ObstacleError(.quarantined(until: until)))
+        }
+        let free = healthy.filter { $0.freeBytes >= claimBytes && $0.claims.count < limits.tasksPerDevice }
+        let ranked = free.min { rank($0, choice) < rank($1, choice) }
+        guard let ranked else {
+            return .failure(ObstacleError(.noRoom(holders: healthy.flatMap(\.claims.keys).sorted())))
+        }
+        return .success(ranked.device.id)
+    }
+
+    package mutating func claim(_ bytes: Int, on device: String, by job: JobID) {
+        change(device) { $0.claims[job] = bytes }
+    }
+
+    package mutating func release(_ job: JobID) {
+        for index in slots.indices { slots[index].claims[job] = nil }
+    }
+
+    package mutating func setPaused(_ paused: Bool, device: String) {
+        change(device) { $0.isPaused = paused }
+    }
+
+    package mutating func succeeded(_ device: String) {
+        change(device) { $0.failures = 0 }
+    }
+
+    package mutating func failed(_ device: String, at now: Duration) {
+        change(device) { [limits] slot in
+            slot.failures += 1
+            guard slot.failures >= limits.failuresBeforeQuarantine else { return }
+            let length = limits.quarantine * (1 << min(slot.quarantines, 20))
+            slot.quarantinedUntil = now + min(length, limits.longestQuarantine)
+            slot.quarantines += 1
+            slot.failures = 0
+        }
+    }
+
+    /// A person says that the device is well again.
+    package mutating func clearQuarantine(of device: String) {
+        change(device) { slot in
+            slot.failures = 0
+            slot.quarantines = 0
+            slot.quarantinedUntil = nil
+        }
+    }
+
+    package func quarantinedUntil(_ device: String, at now: Duration) -> Duration? {
+        guard let slot = slots.first(where: { $0.device.id == device }), slot.isQuarantined(at: now) else { return nil }
+        return slot.quarantinedUntil
+    }
+
+    /// The next end of a quarantine.
+    package func nextDeadline(at now: Duration) -> Duration? {
+        slots.compactMap(\.quarantinedUntil).filter { $0 > now }.min()
+    }
+
+    /// The most memory of a device that the request wants; nil when it wants none of those that are there.
+    package func largestMemory(_ choice: TaskRequest.DeviceChoice) -> Int? {
+        usable(choice).map(\.device.memoryBytes).max()
+    }
+
+    private func usable(_ choice: TaskRequest.DeviceChoice) -> [Slot] {
+        slots.filter { slot in
+            !choice.excluded.contains(slot.device.id) && !(choice.avoidsDisplay && slot.device.drawsDisplay)
+        }
+    }
+
+    private func rank(_ slot: Slot, _ choice: TaskRequest.DeviceChoice) -> (Int, Int) {
+        (choice.ordered.firstIndex(of: slot.device.id) ?? choice.ordered.count, -slot.freeBytes)
+    }
+
+    private mutating func change(_ device: String, _ body: (inout Slot) -> Void) {
+        guard let index = slots.firstIndex(where: { $0.device.id == device }) else { return }
+        body(&slots[index])
+    }
+
+    package struct ObstacleError: Error, Hashable {
+        package let obstacle: Obstacle
+
+        init(_ obstacle: Obstacle) {
+            self.obstacle = obstacle
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import TaskModel
+
+/// Watches the progress of one running task: alive or stalled, slow or not, and how long it will take
+/// (rules 60 to 63 and 67).
+///
+/// Rates are per unit of effort, which is the share of the machine the task may use, so that pacing by the scheduler
+/// never counts as slow.
+package struct ProgressWatch: Sendable {
+    package struct Limits: Hashable, Sendable {
+        package var background: Duration = .seconds(60)
+        package var foreground: Duration = .seconds(300)
+        /// A task may be silent for so many of its recent chunks.
+        package var chunkFactor = 8
+        package var longest: Duration = .seconds(900)
+        /// Below this share of its own earlier rate it is slow.
+        package var slowShare = 0.25
+        /// A rate is judged over at least this much.
+        package var slowWindow: Duration = .seconds(60)
+
+        package init() {}
+    }
+
+    package enum Note: Hashable, Sendable {
+        /// The fraction fell; it is tolerated, and told once for each fall.
+        case fell(from: Double, to: Double)
+        /// The recent rate as a share of the earlier one.
+        case slow(share: Double)
+    }
+
+    private struct Sample: Sendable {
+        var effortSeconds: Double
+        var time: Duration
+        var fraction: Double
+    }
+
+    private let limits: Limits
+    /// 0 ... 1; nil as long as the total is not known (rule 64).
+    package private(set) var fraction: Double?
+    package private(set) var lastProgress: Duration
+    private var lastSign: Duration
+    private var phases: Set<String> = []
+    private var recentInterval: Duration = .zero
+    private var effort = 1.0
+    private var effortSeconds = 0.0
+    private var effortSince: Duration
+    private var samples: [Sample]
+    private var isSlow = false
+    private static let maxSamples = 128
+
+    package init(limits: Limits = Limits(), at now: Duration) {
+        self.limits = limits
+        lastProgress = now
+        lastSign = now
+        effortSince = now
+        samples = [Sample(effortSeconds: 0, time: now, fraction: 0)]
+    }
+
+    /// Chunks were committed or a count went up, the total being known (`fraction` 0 ... 1) or not (nil).
+    package mutating func progressed(to fraction: Double?, at now: Duration) -> [Note] {
+        recentInterval = now - lastSign
+        lastProgress = now
+        lastSign = now
+        guard let fraction else { return [] }
+        let clamped = min(max(fraction.isFinite ? fraction : 0, 0), 1)
+        let before = self.fraction ?? 0
+        self.fraction = clamped
+        advanceEffort(to: now)
+        guard clamped >= before else {
+            // The total grew: rates are measured anew from here.
+            samples = [Sample(effortSeconds: effortSeconds, time: now, fraction: clamped)]
+            return [.fell(from: before, to: clamped)]
+        }
+        samples.append(Sample(effortSeconds: effortSeconds, time: now, fraction: clamped))
+        if samples.count > Self.maxSamples { thin() }
+        return slowNote()
+    }
+
+    /// A phase that shows no progress began; it proves life, once for each phase (rule 62).
+    ///
+    /// - Returns: Whether it counted.
+    package mutating func heartbeat(phase: String, at now: Duration) -> Bool {
+        guard phases.insert(phase).inserted else { return false }
+        lastSign = now
+        return true
+    }
+
+    /// The share of the machine that the task may use changed: 0 while it is paused.
+    package mutating func setEffort(_ effort: Double, at now: Duration) {
+        advanceEffort(to: now)
+        // Time in which it could not work is no silence.
+        if self.effort == 0, effort > 0 { lastSign = now }
+        self.effort = effort
+    }
+
+    /// Longest silence allowed now (rule 61). Pacing stretches it.
+    package func stallLimit(isForeground: Bool) -> Duration {
+        let base = isForeground ? limits.foreground : limits.background
+        let paced = base / max(effort, 0.05)
+        return min(max(paced, recentInterval * limits.chunkFactor), limits.longest)
+    }
+
+    /// When half of the allowed silence is over, and when all of it; nil while the task is paused.
+    package func stallTimes(isForeground: Bool) -> (warning: Duration, limit: Duration)? {
+        guard effort > 0 else { return nil }
+        let limit = stallLimit(isForeground: isForeground)
+        return (lastSign + limit / 2, lastSign + limit)
+    }
+
+    package func silence(at now: Duration) -> Duration { now - lastSign }
+
+    /// Seconds left from recent and overall rates at the present effort; nil before there is a rate.
+    package func secondsLeft() -> ClosedRange<Double>? {
+        guard let last = samples.last, let first = samples.first, effort > 0 else { return nil }
+        let recent = samples[max(samples.count - 8, 0)]
+        let rates = [first, recent].compactMap { rate(from: $0, to: last) }.filter { $0 > 0 }
+        guard let slowest = rates.min(), let fastest = rates.max() else { return nil }
+        let left = 1 - last.fraction
+        return left / (fastest * effort)...left / (slowest * effort)
+    }
+
+    private mutating func advanceEffort(to now: Duration) {
+        effortSeconds += (now - effortSince).inSeconds * effort
+        effortSince = now
+    }
+
+    private func rate(from first: Sample, to last: Sample) -> Double? {
+        let seconds = last.effortSeconds - first.effortSeconds
+        return seconds > 0 ? (last.fraction - first.fraction) / seconds : nil
+    }
+
+    private mutating func slowNote() -> [Note] {
+        guard let last = samples.last, let first = samples.first,
+            let middle = samples.last(where: { last.time - $0.time >= limits.slowWindow }),
+            middle.time - first.time >= limits.slowWindow,
+            let earlier = rate(from: first, to: middle), let recent = rate(from: middle, to: last), earlier > 0
+        else { return [] }
+        let share = recent / earlier
+        defer { isSlow = share < limits.slowShare }
+        return share < limits.slowShare && !isSlow ? [.slow(share: share)] : []
+    }
+
+    /// Keeps every second sample of the older half.
+    private mutating func thin() {
+        let half = samples.count / 2
+        samples = samples[..<half].enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element) + samples[half...]
+    }
+}

@@ -1,0 +1,247 @@
+package import TaskModel
+
+extension Scheduler {
+    /// Where a request can run now.
+    enum Lane: Hashable, Sendable {
+        case cpu
+        case device(String)
+
+        var device: String? {
+            if case .device(let id) = self { id } else { nil }
+        }
+    }
+
+    /// Why there is no room for a request now.
+    enum RoomObstacle: Error, Hashable, Sendable {
+        case slots(holders: [JobID])
+        case memory(available: Int, needed: Int)
+        case device(DeviceBoard.Obstacle)
+    }
+
+    /// What could start next: a waiting request, or a paused task whose causes are gone.
+    private struct Candidate {
+        var id: JobID
+        var turn: Duration
+        var request: TaskRequest
+        var isForeground: Bool
+        var roomlessSince: Duration?
+        var isPaused: Bool
+    }
+
+    /// Starts all that can start, and makes room for foreground work that cannot.
+    mutating func schedule() -> [SchedulerAction] {
+        var actions: [SchedulerAction] = []
+        while let (candidate, lane) = nextToStart() {
+            actions += candidate.isPaused ? goOn(candidate.id, lane) : launch(candidate.id, lane, isSimulated: false)
+        }
+        return actions + makeRoom()
+    }
+
+    /// Starts a waiting request now, whatever its conditions and the room (rule 99).
+    package mutating func simulateLaunch(_ id: JobID, at time: Duration) -> [SchedulerAction] {
+        advance(to: time)
+        guard let entry = waiting[id], programs[entry.program]?.running[entry.request.identifier] == nil else {
+            return []
+        }
+        let lane = (try? placement(of: entry.request).get()) ?? .cpu
+        return launch(id, lane, isSimulated: true) + schedule()
+    }
+
+    private mutating func nextToStart() -> (Candidate, Lane)? {
+        var reserved: Set<Bool> = []
+        for candidate in candidates() {
+            let wantsDevice = !candidate.request.requiredResources.isEmpty
+            if reserved.contains(wantsDevice) { continue }
+            switch placement(of: candidate) {
+            case .success(let lane):
+                return (candidate, lane)
+            case .failure:
+                if let since = candidate.roomlessSince {
+                    // Without tasks of ours that will end, keeping others out would help nobody.
+                    if now - since >= settings.reserveAfter, running.values.contains(where: \.takesSlot) {
+                        reserved.insert(wantsDevice)
+                    }
+                } else if !candidate.isPaused {
+                    waiting[candidate.id]?.roomlessSince = now
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
+    private mutating func candidates() -> [Candidate] {
+        let heads = lines.heads(
+            where: { [gates] in gates.allow($0.conditions, strictly: $0.mustBeKnown) },
+            isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp })
+        let requests = heads.compactMap { head in
+            waiting[head.id].map { entry in
+                Candidate(
+                    id: head.id, turn: head.key, request: entry.request, isForeground: entry.isForeground,
+                    roomlessSince: entry.roomlessSince, isPaused: false)
+            }
+        }
+        let paused = running.values.filter { $0.machine.phase == .paused && $0.machine.pauseCauses.isEmpty }.map {
+            let taskClass = TaskClass($0.request.kind, isForeground: $0.isForeground)
+            return Candidate(
+                id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
+                request: $0.request,
+                isForeground: $0.isForeground, roomlessSince: nil, isPaused: true)
+        }
+        return (requests + paused).sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }
+    }
+
+    private func placement(of candidate: Candidate) -> Result<Lane, RoomObstacle> {
+        guard candidate.isPaused, let run = running[candidate.id], !run.releasesMemory else {
+            return placement(of: candidate.request)
+        }
+        // It still holds its memory, here or on its device, so only a slot can be missing.
+        if let device = run.device { return .success(.device(device)) }
+        return slotRoom()
+    }
+
+    func placement(of request: TaskRequest) -> Result<Lane, RoomObstacle> {
+        if case .failure(let obstacle) = memoryRoom(request) { return .failure(obstacle) }
+        let requires = request.requiredResources.contains(.gpu)
+        if requires || request.preferredResources.contains(.gpu) {
+            switch devices.place(request.claim.deviceMemoryBytes, request.devices, at: now) {
+            case .success(let device): return .success(.device(device))
+            case .failure(let failure): if requires { return .failure(.device(failure.obstacle)) }
+            }
+        }
+        return slotRoom()
+    }
+
+    private func slotRoom() -> Result<Lane, RoomObstacle> {
+        let holders = running.values.filter { $0.device == nil && $0.takesSlot }.map(\.id).sorted()
+        return holders.count < settings.cpuSlots ? .success(.cpu) : .failure(.slots(holders: holders))
+    }
+
+    private func memoryRoom(_ request: TaskRequest) -> Result<Void, RoomObstacle> {
+        let claim = request.claim.memoryBytes
+        guard claim > 0, let available = gates.conditions.availableMemoryBytes else { return .success(()) }
+        let free = available - claimedSinceReading - Int(thresholds.memory.stop)
+        return claim <= free ? .success(()) : .failure(.memory(available: max(free, 0), needed: claim))
+    }
+
+    private mutating func launch(_ id: JobID, _ lane: Lane, isSimulated: Bool) -> [SchedulerAction] {
+        guard let entry = removeWaiting(id) else { return [] }
+        let request = entry.request
+        claim(request, id, lane)
+        var run = RunningEntry(
+            id: id, program: entry.program, request: request, submitted: entry.submitted, started: now,
+            attempt: entry.attempts + 1, device: lane.device, isForeground: entry.isForeground,
+            isSimulated: isSimulated, watch: ProgressWatch(limits: settings.progress, at: now),
+            terms: terms(isForeground: entry.isForeground, device: lane.device))
+        switch request.kind {
+        case .refresh:
+            programs[entry.program]?.refresh.started(at: now)
+            run.budgetEnds = now + settings.refreshTime
+        case .processing:
+            run.budgetEnds = settings.processingTime.map { now + $0 }
+        case .continued:
+            break
+        }
+        run.watch.setEffort(effort(of: run.terms), at: now)
+        programs[entry.program]?.running[request.identifier] = id
+        running[id] = run
+        setTimer(id)
+        return [
+            .launch(
+                id,
+                .init(
+                    request: request, attempt: run.attempt, device: lane.device, terms: run.terms,
+                    isSimulated: isSimulated))
+        ]
+    }
+
+    /// A paused task has room again.
+    private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
+        guard var run = running[id] else { return [] }
+        if run.releasesMemory { claim(run.request, id, lane) }
+        run.releasesMemory = false
+        run.device = lane.device
+        run.machine.resume()
+        run.pausedSince = nil
+        if run.wasPreempted { run.protectedUntil = now + settings.protection }
+        run.wasPreempted = false
+        run.notedIgnoredPause = false
+        run.terms = terms(isForeground: run.isForeground, device: run.device)
+        run.watch.setEffort(effort(of: run.terms), at: now)
+        running[id] = run
+        setTimer(id)
+        return [.resume(id, run.terms)]
+    }
+
+    private mutating func claim(_ request: TaskRequest, _ id: JobID, _ lane: Lane) {
+        claimedSinceReading += request.claim.memoryBytes
+        guard let device = lane.device else { return }
+        devices.claim(request.claim.deviceMemoryBytes, on: device, by: id)
+    }
+
+    // MARK: Making room
+
+    /// Foreground work does not wait for background work: the background task with the least recent progress gives
+    /// its room (rule 65).
+    private mutating func makeRoom() -> [SchedulerAction] {
+        guard let (waiting, obstacle) = foregroundWithoutRoom() else { return [] }
+        let holders: Set<JobID>
+        switch obstacle {
+        case .slots(let ids), .device(.noRoom(let ids)): holders = Set(ids)
+        case .memory: holders = Set(running.keys)
+        case .device: return []
+        }
+        let leaving = running.values.contains { run in
+            guard holders.contains(run.id) else { return false }
+            switch run.machine.phase {
+            case .pausing: return !run.notedIgnoredPause
+            case .expiring: return true
+            case .active, .paused, .ended: return false
+            }
+        }
+        guard !leaving,
+            let victim = leastProgress(among: { [now] run in
+                holders.contains(run.id) && run.id != waiting && run.protectedUntil ?? now <= now
+            })
+        else { return [] }
+        running[victim]?.wasPreempted = true
+        return shed(victim, .preempted, cause: .preempted)
+    }
+
+    private mutating func foregroundWithoutRoom() -> (JobID, RoomObstacle)? {
+        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
+            if case .failure(let obstacle) = placement(of: candidate) {
+                return (candidate.id, obstacle)
+            }
+        }
+        return nil
+    }
+
+    /// The active background task whose last progress is longest ago.
+    func leastProgress(among isMeant: (RunningEntry) -> Bool) -> JobID? {
+        running.values.filter { $0.isActive && !$0.isSimulated && !$0.isForeground && isMeant($0) }
+            .min { ($0.watch.lastProgress, $0.id) < ($1.watch.lastProgress, $1.id) }?.id
+    }
+
+    /// Continued work pauses, other work expires.
+    mutating func shed(_ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause) -> [SchedulerAction] {
+        guard let run = running[id] else { return [] }
+        return run.request.kind == .continued
+            ? pauseRunning(id, cause, releasingMemory: reason == .memoryPressure) : expire(id, reason)
+    }
+
+    /// While memory is short, stops background tasks one by one before anything is killed (rules 47 and 65).
+    mutating func shedForMemory() -> [SchedulerAction] {
+        guard gates.closed.contains(ConditionSet(.memory)) else {
+            shedsAt = nil
+            return []
+        }
+        guard now >= shedsAt ?? now else { return [] }
+        guard let victim = leastProgress(among: { _ in true }) else {
+            shedsAt = nil
+            return []
+        }
+        shedsAt = now + settings.betweenShedding
+        return shed(victim, .memoryPressure, cause: .conditions)
+    }
+}
