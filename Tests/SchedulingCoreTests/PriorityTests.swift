@@ -166,6 +166,25 @@ import Testing
         #expect(bench.state(front) == .running)
     }
 
+    @Test("rule 65: background work that gives its place on a GPU to the foreground gives its device memory too")
+    func preemptionOnDevice() throws {
+        var bench = Bench(devices: [Bench.gpu])
+        let back = try bench.admit("cont.back", .continued) {
+            $0.initiator = .script
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 6 << 30
+        }
+        let front = try bench.admit("cont.front", .continued) {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 6 << 30
+        }
+        #expect(bench.actions.contains(.pause(back, releasingMemory: true)))
+        bench.tell { $0.paused(back, at: $1) }
+        #expect(bench.state(front) == .running)
+        bench.tell { $0.completed(front, success: true, at: $1) }
+        #expect(bench.state(back) == .running)
+    }
+
     @Test("rule 87: a request that has waited long for memory is not passed over for ever by smaller ones")
     func reservation() throws {
         var settings = oneSlot()
