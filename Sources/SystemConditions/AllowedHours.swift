@@ -17,6 +17,7 @@ package struct AllowedHours: Hashable, Sendable {
     ///   - start: A moment; a span that holds it is given with its real beginning.
     ///   - days: How far to look ahead.
     ///   - timeZone: Where quiet hours are meant.
+    /// - Returns: What touches those days, uncut.
     package func blocked(from start: Duration, days: Int, timeZone: TimeZone = .current) -> [Range<Duration>] {
         precondition(days > 0, "nothing lies in no days")
         let end = start + .seconds(86400 * days)

@@ -29,8 +29,7 @@ package final class ConditionsMonitor: ConditionsProvider {
     private let setup: Mutex<Setup>
     private let wakeUpCount = Atomic<Int>(0)
 
-    /// - Parameters:
-    ///   - onSleep: Is called from the monitor's thread, before anything is read.
+    /// A monitor that is not started yet; `onSleep` is called from its thread, before anything is read.
     package convenience init(
         _ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings(),
         onSleep: (@Sendable (SleepEvent) -> Void)? = nil
@@ -38,7 +37,18 @@ package final class ConditionsMonitor: ConditionsProvider {
         self.init(reader, settings: settings, onSleep: onSleep, openEvents: { KernelEvents(root: $0) })
     }
 
-    init(
+    /// A monitor to which sockets deliver device and route events in place of the kernel; it takes them over when it is
+    /// started, once.
+    package convenience init(
+        _ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings(), deviceEvents: Int32,
+        routeEvents: Int32
+    ) {
+        self.init(
+            reader, settings: settings, onSleep: nil,
+            openEvents: { _ in KernelEvents(devices: deviceEvents, routes: routeEvents) })
+    }
+
+    private init(
         _ reader: ConditionsReader, settings: ConditionSettings, onSleep: (@Sendable (SleepEvent) -> Void)?,
         openEvents: @escaping OpenEvents
     ) {

@@ -23,10 +23,8 @@ package struct GPULoadMeter: Sendable {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - own: Process identifiers whose load is not foreign.
-    ///   - time: Of a clock that does not jump.
-    mutating func read(_ root: SystemRoot, own: Set<Int>, at time: Duration) -> Reading<Double> {
+    /// Takes a reading; `own` are the processes whose load is not foreign, `time` is of a clock that does not jump.
+    package mutating func read(_ root: SystemRoot, own: Set<Int>, at time: Duration) -> Reading<Double> {
         let folder = "/sys/class/drm"
         let cards = ((try? root.names(in: folder)) ?? []).filter { $0.hasPrefix("card") && Int($0.dropFirst(4)) != nil }
         guard !cards.isEmpty else { return .unknown("no graphics card below \(folder)") }

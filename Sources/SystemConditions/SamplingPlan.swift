@@ -1,19 +1,21 @@
-import TaskModel
+package import TaskModel
 
 /// When to read which conditions though no event came. Holds no clock.
-struct SamplingPlan: Sendable {
+package struct SamplingPlan: Sendable {
     private struct Entry {
         var interval: Duration
         var due: Duration
     }
 
     /// More often than this no condition is read.
-    static let shortest: Duration = .milliseconds(100)
+    package static let shortest: Duration = .milliseconds(100)
 
     private var entries: [ConditionKind: Entry] = [:]
 
+    package init() {}
+
     /// Reads these conditions at an interval from now on, or no more; others stay as they are.
-    mutating func set(_ interval: Duration?, for kinds: ConditionSet, at now: Duration) {
+    package mutating func set(_ interval: Duration?, for kinds: ConditionSet, at now: Duration) {
         for kind in kinds.kinds {
             entries[kind] = interval.map {
                 let interval = max($0, Self.shortest)
@@ -23,10 +25,10 @@ struct SamplingPlan: Sendable {
     }
 
     /// When something is to be read; nil for never.
-    var nextDue: Duration? { entries.values.map(\.due).min() }
+    package var nextDue: Duration? { entries.values.map(\.due).min() }
 
     /// The conditions to be read now, whose next time is set.
-    mutating func take(at now: Duration) -> ConditionSet {
+    package mutating func take(at now: Duration) -> ConditionSet {
         guard let nextDue, nextDue <= now else { return [] }
         var kinds: ConditionSet = []
         for (kind, entry) in entries where entry.due <= now + entry.interval / 10 {
