@@ -76,9 +76,9 @@ package struct PriceFile: Hashable, Sendable {
         let end = try date("end")
         guard start < end else { throw mistake("it ends before it begins") }
         guard let field = fields["value"] else { throw mistake("\"value\" is missing") }
-        guard let number = field as? NSNumber, !(field is Bool), number.doubleValue.isFinite else {
-            throw mistake("\"value\" is not a number")
-        }
+        // A number and a truth value are the same class; the latter is stored as a character.
+        guard let number = field as? NSNumber, String(cString: number.objCType) != "c", number.doubleValue.isFinite
+        else { throw mistake("\"value\" is not a number") }
         return (Duration(since1970: start)..<Duration(since1970: end), number.doubleValue)
     }
 

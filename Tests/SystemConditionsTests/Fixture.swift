@@ -40,9 +40,15 @@ final class Fixture: Sendable {
             wallClock: { now })
     }
 
-    func read(_ settings: ConditionSettings = ConditionSettings()) -> ConditionReadings {
+    func read(
+        _ settings: ConditionSettings = ConditionSettings(), now: Duration = .seconds(1_000_000)
+    ) -> ConditionReadings {
         var meter = GPULoadMeter()
-        return reader().read(settings, meter: &meter)
+        return reader(now: now).read(settings, meter: &meter)
+    }
+
+    func gpuLoad(_ meter: inout GPULoadMeter, own: Set<Int> = [], at time: Duration) -> Reading<Double> {
+        meter.read(root, own: own, at: time)
     }
 }
 

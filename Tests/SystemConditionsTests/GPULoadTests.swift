@@ -27,7 +27,7 @@ struct GPULoadTests {
     @Test("rule 40: the card's own figure counts as foreign while we use none of it")
     func busyPercent() throws {
         var meter = GPULoadMeter()
-        let reading = meter.read(try Fixture(Self.card).root, own: [10], at: .zero)
+        let reading = try Fixture(Self.card).gpuLoad(&meter, own: [10], at: .zero)
         #expect(reading == .known(80, source: "/sys/class/drm/card1/device/gpu_busy_percent"))
     }
 
@@ -37,11 +37,11 @@ struct GPULoadTests {
         var meter = GPULoadMeter()
         try put(fixture, process: 10, client(1, nanoseconds: 0))
         try put(fixture, process: 20, client(2, nanoseconds: 0))
-        let first = meter.read(fixture.root, own: [10], at: .zero)
+        let first = fixture.gpuLoad(&meter, own: [10], at: .zero)
         #expect(first.unknownBecause == "telling our own load apart takes a second reading")
         try put(fixture, process: 10, client(1, nanoseconds: 600_000_000))
         try put(fixture, process: 20, client(2, nanoseconds: 200_000_000))
-        #expect(meter.read(fixture.root, own: [10], at: .seconds(1)).value == 20)
+        #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(1)).value == 20)
     }
 
     @Test("rule 40: where the card has no figure, the other processes' engine times are added up")
@@ -52,15 +52,15 @@ struct GPULoadTests {
             try put(fixture, process: process, client(process, nanoseconds: time))
         }
         #expect(
-            meter.read(fixture.root, own: [10], at: .zero).unknownBecause == "a share of time takes a second reading")
+            fixture.gpuLoad(&meter, own: [10], at: .zero).unknownBecause == "a share of time takes a second reading")
         for (process, time) in [(10, 900_000_000), (20, 300_000_100), (30, 250_005_000)] {
             try put(fixture, process: process, client(process, nanoseconds: time))
         }
-        #expect(meter.read(fixture.root, own: [10], at: .seconds(1)).value == 55)
+        #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(1)).value == 55)
         // Counters that have gone back, and a clock that stands still, tell nothing.
         try put(fixture, process: 20, client(20, nanoseconds: 0))
-        #expect(meter.read(fixture.root, own: [10], at: .seconds(2)).value == 0)
-        #expect(meter.read(fixture.root, own: [10], at: .seconds(2)).value == nil)
+        #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(2)).value == 0)
+        #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(2)).value == nil)
     }
 
     @Test("rule 40: of a kind of engine that there are several of, each has its share")
@@ -68,20 +68,20 @@ struct GPULoadTests {
         let fixture = try Fixture(["sys/class/drm/card0/device/vendor": "0x8086\n"])
         var meter = GPULoadMeter()
         try put(fixture, process: 20, client(1, nanoseconds: 0, capacity: 2))
-        _ = meter.read(fixture.root, own: [], at: .zero)
+        _ = fixture.gpuLoad(&meter, own: [], at: .zero)
         try put(fixture, process: 20, client(1, nanoseconds: 1_000_000_000, capacity: 2))
-        #expect(meter.read(fixture.root, own: [], at: .seconds(1)).value == 50)
+        #expect(fixture.gpuLoad(&meter, own: [], at: .seconds(1)).value == 50)
     }
 
     @Test("rule 40, rule 41: without a card, or without any figure, the load is unknown")
     func unknown() throws {
         var meter = GPULoadMeter()
         #expect(
-            meter.read(try Fixture().root, own: [], at: .zero).unknownBecause
+            try Fixture().gpuLoad(&meter, own: [], at: .zero).unknownBecause
                 == "no graphics card below /sys/class/drm")
         let silent = try Fixture(["sys/class/drm/card0/device/gpu_busy_percent": "-ENODEV", "proc/1/stat": ""])
         #expect(
-            meter.read(silent.root, own: [], at: .seconds(1)).unknownBecause
+            silent.gpuLoad(&meter, own: [], at: .seconds(1)).unknownBecause
                 == "the driver tells neither its load nor its clients'")
     }
 }

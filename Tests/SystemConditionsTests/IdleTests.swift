@@ -24,8 +24,7 @@ struct IdleTests {
             let times = [timeval(tv_sec: time, tv_usec: 0), timeval(tv_sec: time, tv_usec: 0)]
             try #require(utimes("\(fixture.path)/dev/\(name)", times) == 0)
         }
-        var meter = GPULoadMeter()
-        let idle = fixture.reader(now: .seconds(now)).read(ConditionSettings(), meter: &meter).userIdle
+        let idle = fixture.read(now: .seconds(now)).userIdle
         #expect(idle.value == isIdle)
         #expect(idle.source == "/dev/tty1")
     }
