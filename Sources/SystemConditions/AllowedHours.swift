@@ -43,6 +43,6 @@ package struct AllowedHours: Hashable, Sendable {
 
 /// What is wrong with quiet hours or a price file.
 package struct AllowedHoursError: Error, Hashable {
-    /// Its codes are `quietHours`, `priceFile` and `priceEntry`.
+    /// Its codes are `quietHours`, `priceFile`, `priceFileMissing` and `priceEntry`.
     package var diagnostic: Diagnostic
 }

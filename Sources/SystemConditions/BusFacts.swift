@@ -23,32 +23,43 @@ package struct BusFacts: Sendable {
     ]
 
     static func idle(_ bus: SystemBus) -> Reading<IdleHint> {
-        do {
+        do throws(BusError) {
             let isIdle = try bus.bool(
                 SystemBus.Member(
                     service: logind, path: "/org/freedesktop/login1", interface: "\(logind).Manager",
                     member: "IdleHint"))
             // One deadline for the whole answer, however many sessions there are.
-            let clock = ContinuousClock()
-            let end = clock.now + SystemBus.deadline
+            let end = MonotonicClock.now() + SystemBus.deadline
+            var trouble: BusError?
             for session in try bus.sessions() {
-                func property(_ name: String) throws(BusError) -> String {
-                    let left = clock.now.duration(to: end)
-                    guard left > .zero else { throw BusError(reason: "\(logind) gave no answer in time") }
-                    return try bus.string(
-                        SystemBus.Member(
-                            service: logind, path: session, interface: "\(logind).Session", member: name),
-                        within: left)
+                do throws(BusError) {
+                    guard try isGraphical(session, bus, until: end) else { continue }
+                    return .known(IdleHint(isIdle: isIdle, hasGraphicalSession: true), source: logind)
+                } catch {
+                    // It may have ended meanwhile; another one may still tell.
+                    trouble = error
                 }
-                guard ["x11", "wayland", "mir"].contains(try property("Type")), try property("Class") == "user" else {
-                    continue
-                }
-                return .known(IdleHint(isIdle: isIdle, hasGraphicalSession: true), source: logind)
             }
+            if let trouble { throw trouble }
             return .known(IdleHint(isIdle: isIdle, hasGraphicalSession: false), source: logind)
         } catch {
             return .unknown(error.reason)
         }
+    }
+
+    private static func isGraphical(
+        _ session: String, _ bus: SystemBus, until end: Duration
+    ) throws(BusError) -> Bool {
+        func property(_ name: String) throws(BusError) -> String {
+            let left = end - MonotonicClock.now()
+            guard left > .zero else { throw BusError(reason: "\(logind) gave no answer in time") }
+            return try bus.string(
+                SystemBus.Member(service: logind, path: session, interface: "\(logind).Session", member: name),
+                within: left)
+        }
+        guard ["x11", "wayland", "mir"].contains(try property("Type")) else { return false }
+        // A login screen is a graphical session too, but nobody's.
+        return try property("Class") == "user"
     }
 
     static func metered(_ bus: SystemBus) -> Reading<UInt32> {

@@ -87,21 +87,28 @@ package final class ConditionsMonitor: ConditionsProvider {
 
     package func start(onChange: @escaping @Sendable (Conditions) -> Void) {
         stop()
-        let (settings, plan) = setup.withLock { ($0.settings, $0.plan) }
-        let state = MonitorState(settings: settings, plan: plan, wakeUps: wakeUpCount.load(ordering: .relaxed))
-        let loop = MonitorLoop(
-            reader: reader, state: state, openEvents: openEvents, onChange: onChange, onSleep: onSleep)
+        // Under the lock, so that a report that comes at once can already stop what it comes from.
+        setup.withLock { setup in
+            precondition(setup.running == nil, "a monitor is started by one thread at a time")
+            let state = MonitorState(
+                settings: setup.settings, plan: setup.plan, wakeUps: wakeUpCount.load(ordering: .relaxed))
+            let loop = MonitorLoop(
+                reader: reader, state: state, openEvents: openEvents, onChange: onChange, onSleep: onSleep)
+            setup.running = Running(thread: Self.thread(for: loop), state: state)
+        }
+    }
+
+    private static func thread(for loop: MonitorLoop) -> pthread_t {
         var thread = pthread_t()
-        let context = Unmanaged.passRetained(loop)
         let status = pthread_create(
             &thread, nil,
             { context in
                 guard let context else { return nil }
                 Unmanaged<MonitorLoop>.fromOpaque(context).takeRetainedValue().run()
                 return nil
-            }, context.toOpaque())
+            }, Unmanaged.passRetained(loop).toOpaque())
         precondition(status == 0, "the system gives out no more threads")
-        setup.withLock { $0.running = Running(thread: thread, state: state) }
+        return thread
     }
 
     /// Ends the thread and waits for that, except when called from a report, which is then the last.

@@ -46,13 +46,16 @@ package struct PriceFile: Hashable, Sendable {
     }
 
     /// Reads a file.
+    ///
+    /// - Throws: ``AllowedHoursError`` as for a content, and with code `priceFileMissing` for what cannot be read.
     package init(path: String, limit: Double) throws(AllowedHoursError) {
         // A file is read whole: 64 MiB is far more than the most entries take.
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
         guard size <= 64 << 20 else { throw Self.mistake("priceFile", "The price file \(path) is larger than 64 MiB.") }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Self.mistake(
-                "priceFile", "The price file \(path) cannot be read.", "Name a file that exists and is yours to read.")
+                "priceFileMissing", "The price file \(path) cannot be read.",
+                "Name a file that exists and is yours to read.")
         }
         try self.init(json: Array(data), limit: limit)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// The file system that conditions are read from: `/`, or a folder that looks like it (rule 41).

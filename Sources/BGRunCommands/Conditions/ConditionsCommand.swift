@@ -113,7 +113,11 @@ struct ConditionsCommand: ParsableCommand {
         } catch {
             let diagnostic = error.diagnostic
             StandardError.write("bgrun: \(diagnostic.sentence)\n  \(diagnostic.code): \(diagnostic.fix)\n")
-            throw (diagnostic.code == "quietHours" ? ExitStatus.usage : ExitStatus.doneWithFailures).code
+            switch diagnostic.code {
+            case "quietHours": throw ExitStatus.usage.code
+            case "priceFileMissing": throw ExitStatus.missingInput.code
+            default: throw ExitStatus.doneWithFailures.code
+            }
         }
         return hours
     }
