@@ -45,13 +45,16 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
-                "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
+                "ImageExport",
+                "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
+        room("SystemConditions", ["TaskModel", "CSystemConditions"]),
+        .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
@@ -87,6 +90,7 @@ let package = Package(
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
+        tests(of: "SystemConditions", ["TaskModel"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
