@@ -68,8 +68,8 @@ struct ModelJob: Sendable {
     var finishIsDue = false
     var behaviour: Behaviour
     /// Steps at which a condition stopped and started it.
-    var stops: [ConditionKind: Duration] = [:]
-    var starts: [ConditionKind: Duration] = [:]
+    var stops: [ConditionKind: StepMark] = [:]
+    var starts: [ConditionKind: StepMark] = [:]
 
     init(id: JobID, program: Int, request: TaskRequest, submitted: Duration, behaviour: Behaviour) {
         self.id = id
@@ -122,6 +122,12 @@ struct ModelJob: Sendable {
     var takesSlot: Bool { state == .live && device == nil && phase != .paused }
 
     var wantsGPU: Bool { request.requiredResources == .gpu }
+}
+
+/// When something was done, and in which order where that was at one time.
+struct StepMark: Sendable {
+    var time: Duration
+    var step: Int
 }
 
 /// A program as the simulated host keeps it.

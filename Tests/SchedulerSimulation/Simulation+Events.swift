@@ -34,7 +34,8 @@ extension Simulation {
         switch dice.below(200) {
         case 0..<70:
             let soon = [core.nextDeadline().map { max($0, now) }, agenda.next?.time].compactMap(\.self).min()
-            try pass(to: soon ?? now + .seconds(1), within: 3)
+            let last = now + dice.skewed(upTo: .seconds(1_200))
+            try pass(to: min(soon ?? last, last), within: 3)
         case 70..<88: try pass(to: now + dice.skewed(upTo: .seconds(7_200)), within: 60)
         case 88..<125: if pending < 45 { try submit() }
         case 125..<143:

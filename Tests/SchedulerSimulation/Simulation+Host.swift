@@ -214,9 +214,9 @@ extension Simulation {
         for (place, kind) in GateModel.kinds.enumerated() {
             let bit = GateModel.Mask(1) << GateModel.Mask(place)
             guard (usual | strict) & bit != 0 else { continue }
-            jobs[index].stops[kind] = now
-            if usual & bit != 0 { gateStops[place] = now }
-            if strict & bit != 0 { gateStops[place + GateModel.kinds.count] = now }
+            jobs[index].stops[kind] = mark
+            if usual & bit != 0 { gateStops[place] = mark }
+            if strict & bit != 0 { gateStops[place + GateModel.kinds.count] = mark }
         }
     }
 
@@ -227,19 +227,27 @@ extension Simulation {
         for (place, kind) in GateModel.kinds.enumerated() {
             let bit = GateModel.Mask(1) << GateModel.Mask(place)
             guard (job.heldBy | job.heldStrictlyBy) & bit != 0 else { continue }
-            if let last = job.starts[kind], let stop = job.stops[kind], stop >= last, now - last < .seconds(60) {
-                throw broken(.flapping, job.id, "\(kind.rawValue) started it at \(last), stopped it at \(stop)")
+            if let last = job.starts[kind], let stop = job.stops[kind], stop.step > last.step,
+                now - last.time < .seconds(60)
+            {
+                throw broken(
+                    .flapping, job.id, "\(kind.rawValue) started it at \(last.time), stopped it at \(stop.time)")
             }
-            jobs[index].starts[kind] = now
+            jobs[index].starts[kind] = mark
             for (mask, gate) in [(job.heldBy, place), (job.heldStrictlyBy, place + GateModel.kinds.count)]
             where mask & bit != 0 {
-                if let last = gateStarts[gate], let stop = gateStops[gate], stop >= last, now - last < .seconds(60) {
-                    throw broken(.flapping, job.id, "\(kind.rawValue) started work at \(last), stopped it at \(stop)")
+                if let last = gateStarts[gate], let stop = gateStops[gate], stop.step > last.step,
+                    now - last.time < .seconds(60)
+                {
+                    throw broken(
+                        .flapping, job.id, "\(kind.rawValue) started work at \(last.time), stopped it at \(stop.time)")
                 }
-                gateStarts[gate] = now
+                gateStarts[gate] = mark
             }
         }
     }
+
+    private var mark: StepMark { StepMark(time: now, step: step) }
 
     func names(_ mask: GateModel.Mask) -> String {
         GateModel.kinds(in: mask).map(\.rawValue).joined(separator: ", ")

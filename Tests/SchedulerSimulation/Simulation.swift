@@ -46,8 +46,8 @@ package struct Simulation: Sendable {
     /// Closed gates when the step began to look at them, for what went on and stopped within one step.
     var closedBefore: (usual: GateModel.Mask, strict: GateModel.Mask) = (0, 0)
     /// Last start and stop that each gate caused, usual ones first.
-    var gateStarts: [Duration?]
-    var gateStops: [Duration?]
+    var gateStarts: [StepMark?]
+    var gateStops: [StepMark?]
     var isAdopting = false
 
     var digest: UInt64 = 0xCBF2_9CE4_8422_2325

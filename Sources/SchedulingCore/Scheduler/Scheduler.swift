@@ -244,7 +244,7 @@ package struct Scheduler: Sendable {
     mutating func catchUp() -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         if !gates.timePassed(at: now, wall: wall).isEmpty {
-            actions += enforceConditions()
+            actions += enforceConditions() + updateTerms()
         }
         while let entry = nextFloor(), entry.key <= wall {
             floors.removeFirst()
