@@ -40,9 +40,9 @@ extension Scheduler {
     /// Starts a waiting request now, whatever its conditions and the room (rule 99).
     package mutating func simulateLaunch(_ id: JobID, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
-        guard let entry = waiting[id], programs[entry.program]?.running[entry.request.identifier] == nil else {
-            return []
-        }
+        guard let entry = waiting[id], let program = programs[entry.program], program.isPresent,
+            program.running[entry.request.identifier] == nil
+        else { return [] }
         let lane = (try? placement(of: entry.request).get()) ?? .cpu
         return launch(id, lane, isSimulated: true) + schedule()
     }
