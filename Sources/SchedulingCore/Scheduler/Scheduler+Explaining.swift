@@ -114,7 +114,7 @@ extension Scheduler {
         if run.machine.pauseCauses.contains(.person) {
             reasons.append(WaitReason(code: .pausedByPerson, sentence: "It was paused.", fix: "Resume it."))
         }
-        if run.machine.pauseCauses.contains(.conditions) {
+        if !run.isSimulated {
             reasons += conditionReasons(
                 run.request.startConditions(isForeground: run.isForeground), strictly: run.request.mustBeKnown)
         }

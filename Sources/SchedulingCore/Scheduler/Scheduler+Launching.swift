@@ -81,7 +81,7 @@ extension Scheduler {
                     roomlessSince: entry.roomlessSince, isPaused: false)
             }
         }
-        let paused = running.values.filter { $0.machine.phase == .paused && $0.machine.pauseCauses.isEmpty }.map {
+        let paused = running.values.filter { mayGoOn($0) }.map {
             let taskClass = TaskClass($0.request.kind, isForeground: $0.isForeground)
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
@@ -89,6 +89,14 @@ extension Scheduler {
                 isForeground: $0.isForeground, roomlessSince: nil, isPaused: true)
         }
         return (requests + paused).sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }
+    }
+
+    /// A paused task starts again like one that waits: with all conditions of a start.
+    private func mayGoOn(_ run: RunningEntry) -> Bool {
+        guard run.machine.phase == .paused, run.machine.pauseCauses.isEmpty else { return false }
+        return run.isSimulated
+            || gates.allow(
+                run.request.startConditions(isForeground: run.isForeground), strictly: run.request.mustBeKnown)
     }
 
     private func placement(of candidate: Candidate) -> Result<Lane, RoomObstacle> {
