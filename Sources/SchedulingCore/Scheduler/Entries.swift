@@ -25,6 +25,8 @@ struct WaitingEntry: Sendable {
     var isForeground: Bool
     /// Runs so far.
     var attempts = 0
+    /// End of its backoff, wherever it waits meanwhile.
+    var backoffEnds: Duration?
     /// Since when it is due and only room is missing, as far as was seen.
     var roomlessSince: Duration?
     var parkedTime: Duration = .zero
