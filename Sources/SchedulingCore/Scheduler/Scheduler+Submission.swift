@@ -94,8 +94,19 @@ extension Scheduler {
     ) -> [SchedulerAction] {
         advance(to: time)
         nextID = max(nextID, id.rawValue + 1)
+        var actions: [SchedulerAction] = []
+        if let other = programs[program]?.waiting[request.identifier] {
+            // One was running when the other was submitted; the later request stands.
+            guard other < id else {
+                return keepEnded(
+                    EndedEntry(
+                        id: id, program: program, request: request, outcome: .stopped(.replaced), submitted: submitted,
+                        ended: now, isResumable: attempts > 0, dismissAt: nil))
+            }
+            actions = endWaiting(other, .stopped(.replaced))
+        }
         add(request, id: id, program: program, submitted: submitted, attempts: attempts)
-        return schedule()
+        return actions + schedule()
     }
 
     mutating func add(_ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int) {
