@@ -75,15 +75,17 @@ struct RunningEntry: Sendable {
         case .ended: return nil
         case .pausing(let since):
             let ignored = notedIgnoredPause ? nil : since + grace
-            return [ignored, budgetEnds, demotesAt].compactMap(\.self).min()
+            return [ignored, budgetEnds, demotesAt, stallDeadline].compactMap(\.self).min()
         case .paused: return [budgetEnds, demotesAt].compactMap(\.self).min()
         case .active:
-            var times = [budgetEnds, demotesAt, slowAnswerEnds, protectedUntil]
-            if request.kind == .continued, let stall = watch.stallTimes(isForeground: isForeground) {
-                times.append(warnedAt == nil ? stall.warning : stall.limit)
-            }
-            return times.compactMap(\.self).min()
+            return [budgetEnds, demotesAt, slowAnswerEnds, protectedUntil, stallDeadline].compactMap(\.self).min()
         }
+    }
+
+    /// A task that was asked to pause and hangs is silent too.
+    private var stallDeadline: Duration? {
+        guard request.kind == .continued, let stall = watch.stallTimes(isForeground: isForeground) else { return nil }
+        return warnedAt == nil ? stall.warning : stall.limit
     }
 }
 

@@ -379,7 +379,7 @@ extension Scheduler {
             running[id]?.notedIgnoredPause = true
             actions.append(.note(id, .pauseIgnored))
         }
-        if run.isActive, run.request.kind == .continued,
+        if run.takesSlot, run.request.kind == .continued,
             let stall = run.watch.stallTimes(isForeground: run.isForeground)
         {
             let silence = run.watch.silence(at: now)
