@@ -291,7 +291,15 @@ extension Scheduler {
             let (result, length) = (refreshResult(of: run, outcome), now - run.started)
             programs[run.program]?.refresh.ended(result, after: length)
         }
-        // The next run of it, and a refresh whose interval has just changed, have a new place.
+        replaceSuccessors(of: run)
+        return keepEnded(
+            EndedEntry(
+                id: id, program: run.program, request: run.request, outcome: outcome, submitted: run.submitted,
+                ended: now, isResumable: isResumable, dismissAt: nil))
+    }
+
+    /// The next run of a request, and refreshes whose interval has just changed, have a new place.
+    private mutating func replaceSuccessors(of run: RunningEntry) {
         for next in programs[run.program]?.waiting.values.sorted() ?? [] {
             guard let request = waiting[next]?.request,
                 request.identifier == run.request.identifier || request.kind == .refresh
@@ -299,10 +307,6 @@ extension Scheduler {
             leavePlace(next)
             enqueue(next)
         }
-        return keepEnded(
-            EndedEntry(
-                id: id, program: run.program, request: run.request, outcome: outcome, submitted: run.submitted,
-                ended: now, isResumable: isResumable, dismissAt: nil))
     }
 
     private func refreshResult(of run: RunningEntry, _ outcome: TaskOutcome) -> RefreshBudget.Result {
@@ -329,6 +333,7 @@ extension Scheduler {
         guard let run = removeRunning(id) else { return [] }
         if programs[run.program]?.waiting[run.request.identifier] != nil {
             // The same work was asked for anew meanwhile.
+            replaceSuccessors(of: run)
             return keepEnded(
                 EndedEntry(
                     id: id, program: run.program, request: run.request, outcome: .stopped(.replaced),
