@@ -188,11 +188,11 @@ extension Scheduler {
             running[id] = run
             return []
         }
-        run.releasesMemory = false
         guard case .pausing = run.machine.phase else {
             running[id] = run
             return []
         }
+        run.releasesMemory = false
         run.machine.resume()
         run.notedIgnoredPause = false
         running[id] = run
