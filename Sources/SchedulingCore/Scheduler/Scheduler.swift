@@ -182,6 +182,11 @@ package struct Scheduler: Sendable {
         advance(to: time)
         self.absences = absences
         devices.replace(with: found)
+        // A device may come back before all that ran on it has noticed that it was gone.
+        for run in running.values {
+            guard let device = run.device else { continue }
+            devices.claim(run.request.claim.deviceMemoryBytes, on: device, by: run.id)
+        }
         return schedule()
     }
 
