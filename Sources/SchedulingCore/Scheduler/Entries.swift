@@ -49,6 +49,8 @@ struct RunningEntry: Sendable {
     var watch: ProgressWatch
     var terms: RunTerms
     var stamp: UInt32 = 0
+    /// The reading of memory after which it claimed its own; -1 when it holds none.
+    var claimedAfter = -1
     /// Its pause gives back what it holds.
     var releasesMemory = false
     /// Foreground work may not preempt it before; set when it goes on after having been preempted.

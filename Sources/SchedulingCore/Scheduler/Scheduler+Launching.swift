@@ -150,6 +150,7 @@ extension Scheduler {
         case .continued:
             break
         }
+        run.claimedAfter = reading
         run.watch.setEffort(effort(of: run.terms), at: now)
         programs[entry.program]?.running[request.identifier] = id
         running[id] = run
@@ -166,7 +167,10 @@ extension Scheduler {
     /// A paused task has room again.
     private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
         guard var run = running[id] else { return [] }
-        if run.releasesMemory { claim(run.request, id, lane) }
+        if run.releasesMemory {
+            claim(run.request, id, lane)
+            run.claimedAfter = reading
+        }
         run.releasesMemory = false
         run.device = lane.device
         run.machine.resume()
@@ -185,6 +189,11 @@ extension Scheduler {
         claimedSinceReading += request.claim.memoryBytes
         guard let device = lane.device else { return }
         devices.claim(request.claim.deviceMemoryBytes, on: device, by: id)
+    }
+
+    /// What was claimed since the latest reading is free again; what was claimed before shows in the next.
+    func claimedBytes(without run: RunningEntry) -> Int {
+        claimedSinceReading - (run.claimedAfter == reading ? run.request.claim.memoryBytes : 0)
     }
 
     // MARK: Making room

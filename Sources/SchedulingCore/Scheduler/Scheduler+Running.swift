@@ -60,6 +60,8 @@ extension Scheduler {
         // Its room is free now; it stands in line for it like the others.
         run.machine.clear(.preempted)
         if run.releasesMemory {
+            claimedSinceReading = claimedBytes(without: run)
+            run.claimedAfter = -1
             devices.release(id)
             run.device = nil
         }
@@ -322,6 +324,7 @@ extension Scheduler {
         guard let run = running.removeValue(forKey: id) else { return nil }
         timers.forgetOne { [running] in running[$0.id]?.stamp == $0.stamp }
         devices.release(id)
+        claimedSinceReading = claimedBytes(without: run)
         if programs[run.program]?.running[run.request.identifier] == id {
             programs[run.program]?.running[run.request.identifier] = nil
         }

@@ -38,6 +38,8 @@ package struct Scheduler: Sendable {
     var absences: [ResourceAbsence] = []
     /// Memory claimed by what was launched since the last reading of available memory.
     var claimedSinceReading = 0
+    /// How many readings there have been.
+    var reading = 0
     /// When the next task is stopped for want of memory; nil while there is enough.
     var shedsAt: Duration?
 
@@ -211,6 +213,7 @@ package struct Scheduler: Sendable {
         advance(to: time)
         let caughtUp = catchUp()
         claimedSinceReading = 0
+        reading += 1
         _ = gates.observe(conditions, at: now, wall: wall)
         pacer.observe(conditions, at: now)
         return caughtUp + enforceConditions() + updateTerms() + schedule()
