@@ -201,37 +201,36 @@ extension Scheduler {
     /// Foreground work does not wait for background work: the background task with the least recent progress gives
     /// its room (rule 65).
     private mutating func makeRoom() -> [SchedulerAction] {
-        guard let (waiting, obstacle) = foregroundWithoutRoom() else { return [] }
-        let holders: Set<JobID>
-        switch obstacle {
-        case .slots(let ids), .device(.noRoom(let ids)): holders = Set(ids)
-        case .memory: holders = Set(running.keys)
-        case .device: return []
+        var actions: [SchedulerAction] = []
+        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
+            guard case .failure(let obstacle) = placement(of: candidate), let holders = holders(of: obstacle),
+                !holders.contains(where: { isLeaving($0) }),
+                let victim = leastProgress(among: { [now] run in
+                    holders.contains(run.id) && run.protectedUntil ?? now <= now
+                })
+            else { continue }
+            running[victim]?.wasPreempted = true
+            actions += shed(victim, .preempted, cause: .preempted)
         }
-        let leaving = running.values.contains { run in
-            guard holders.contains(run.id) else { return false }
-            switch run.machine.phase {
-            case .pausing: return !run.notedIgnoredPause
-            case .expiring: return true
-            case .active, .paused, .ended: return false
-            }
-        }
-        guard !leaving,
-            let victim = leastProgress(among: { [now] run in
-                holders.contains(run.id) && run.id != waiting && run.protectedUntil ?? now <= now
-            })
-        else { return [] }
-        running[victim]?.wasPreempted = true
-        return shed(victim, .preempted, cause: .preempted)
+        return actions
     }
 
-    private mutating func foregroundWithoutRoom() -> (JobID, RoomObstacle)? {
-        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
-            if case .failure(let obstacle) = placement(of: candidate) {
-                return (candidate.id, obstacle)
-            }
+    /// Those whose end would remove the obstacle; nil where no end would.
+    private func holders(of obstacle: RoomObstacle) -> Set<JobID>? {
+        switch obstacle {
+        case .slots(let ids), .device(.noRoom(let ids)): Set(ids)
+        case .memory: Set(running.keys)
+        case .device: nil
         }
-        return nil
+    }
+
+    private func isLeaving(_ id: JobID) -> Bool {
+        guard let run = running[id] else { return false }
+        switch run.machine.phase {
+        case .pausing: return !run.notedIgnoredPause
+        case .expiring: return true
+        case .active, .paused, .ended: return false
+        }
     }
 
     /// The active background task whose last progress is longest ago.
