@@ -177,8 +177,11 @@ extension Scheduler {
                 code: .noRoom, sentence: "The run before it has not ended.", fix: "Wait for it, or stop it.",
                 holders: holders([before]))
         }
-        return WaitReason(
-            code: .hostAbsent, sentence: "Its program is not running.", fix: "Start \(entry.program) again.")
+        return hostAbsent(entry.program)
+    }
+
+    func hostAbsent(_ program: String) -> WaitReason {
+        WaitReason(code: .hostAbsent, sentence: "Its program is not running.", fix: "Start \(program) again.")
     }
 
     private func conditionReasons(_ needed: ConditionSet, strictly known: ConditionSet) -> [WaitReason] {

@@ -50,23 +50,40 @@ extension Scheduler {
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
         for candidate in candidates() {
-            let wantsDevice = !candidate.request.requiredResources.isEmpty
+            let wantsDevice = wantsDevice(candidate)
             if reserved.contains(wantsDevice) { continue }
             switch placement(of: candidate) {
             case .success(let lane):
                 return (candidate, lane)
             case .failure:
-                if let since = candidate.roomlessSince {
-                    // Without tasks of ours that will end, keeping others out would help nobody.
-                    if now - since >= settings.reserveAfter, running.values.contains(where: \.takesSlot) {
-                        reserved.insert(wantsDevice)
-                    }
-                } else if !candidate.isPaused {
+                if reserves(candidate) {
+                    reserved.insert(wantsDevice)
+                } else if candidate.roomlessSince == nil, !candidate.isPaused {
                     waiting[candidate.id]?.roomlessSince = now
                 }
             }
         }
         return nil
+    }
+
+    /// Whether what waits already goes before a new request, though there is room for that.
+    mutating func othersGoFirst(before request: TaskRequest, isForeground: Bool) -> Bool {
+        let needs = WaitingLines.Needs(request, isForeground: isForeground)
+        guard lines.heads(where: { $0 == needs }, isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp }).isEmpty
+        else { return true }
+        let turn = now + (settings.turnDelay[TaskClass(request.kind, isForeground: isForeground)] ?? .zero)
+        return candidates().contains { $0.turn <= turn && wantsDevice($0) == wantsDevice(request) && reserves($0) }
+    }
+
+    private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
+
+    private func wantsDevice(_ request: TaskRequest) -> Bool { !request.requiredResources.isEmpty }
+
+    /// It has waited so long for room that it gets the next.
+    private func reserves(_ candidate: Candidate) -> Bool {
+        guard let since = candidate.roomlessSince, now - since >= settings.reserveAfter else { return false }
+        // Without tasks of ours that will end, keeping others out would help nobody.
+        return running.values.contains(where: \.takesSlot)
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
