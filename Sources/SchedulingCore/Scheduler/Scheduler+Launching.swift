@@ -195,6 +195,9 @@ extension Scheduler {
         if run.wasPreempted { run.protectedUntil = now + settings.protection }
         run.wasPreempted = false
         run.notedIgnoredPause = false
+        // While it stood still nobody had to answer for it, and its silence begins anew.
+        run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }
+        run.warnedAt = nil
         run.terms = terms(isForeground: run.isForeground, device: run.device)
         run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
