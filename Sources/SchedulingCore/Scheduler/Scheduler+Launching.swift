@@ -192,7 +192,11 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted { run.protectedUntil = now + settings.protection }
+        if run.wasPreempted {
+            run.protectedUntil = now + settings.protection
+        } else if let end = run.protectedUntil, end <= now {
+            run.protectedUntil = nil
+        }
         run.wasPreempted = false
         run.notedIgnoredPause = false
         // While it stood still nobody had to answer for it, and its silence begins anew.
