@@ -81,7 +81,7 @@ extension Scheduler {
             running[id]?.device = nil
             // Its preference is spent: it does not go back to a device that failed it.
             running[id]?.request.preferredResources = []
-            return [.moveToCPU(id)] + updateTerms() + schedule()
+            return [.moveToCPU(id)] + enforceConditions() + updateTerms() + schedule()
         }
         if case .expiring(let reason, _) = run.machine.phase {
             return endRunning(id, .stopped(reason), isResumable: true) + schedule()
