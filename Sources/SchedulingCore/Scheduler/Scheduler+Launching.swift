@@ -172,6 +172,8 @@ extension Scheduler {
         programs[entry.program]?.running[request.identifier] = id
         running[id] = run
         setTimer(id)
+        // Other refreshes of its program are spaced out from this one.
+        if request.kind == .refresh { replaceSuccessors(of: run) }
         return [
             .launch(
                 id,

@@ -303,7 +303,7 @@ extension Scheduler {
     }
 
     /// The next run of a request, and refreshes whose interval has just changed, have a new place.
-    private mutating func replaceSuccessors(of run: RunningEntry) {
+    mutating func replaceSuccessors(of run: RunningEntry) {
         for next in programs[run.program]?.waiting.values.sorted() ?? [] {
             guard let request = waiting[next]?.request,
                 request.identifier == run.request.identifier || request.kind == .refresh
