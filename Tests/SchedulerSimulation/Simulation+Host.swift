@@ -222,7 +222,10 @@ extension Simulation {
 
     /// Of a job that conditions held up to now.
     private mutating func noteStart(_ index: Int) throws(Violation) {
-        let job = jobs[index]
+        var job = jobs[index]
+        // What it does not need any more, since a person promoted it, has not started it.
+        job.heldBy &= job.needs.start
+        job.heldStrictlyBy &= job.needs.known
         guard !job.isSimulated, job.heldBy | job.heldStrictlyBy != 0 else { return }
         for (place, kind) in GateModel.kinds.enumerated() {
             let bit = GateModel.Mask(1) << GateModel.Mask(place)
