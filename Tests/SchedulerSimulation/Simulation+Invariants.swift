@@ -181,14 +181,19 @@ extension Simulation {
 
     private func checkWork() throws(Violation) {
         var roomless: [ModelJob] = []
+        var overdue: [ModelJob] = []
         var startable: [ModelJob] = []
         for job in jobs where job.state != .ended && (job.state == .waiting || job.phase == .paused) {
-            guard isEligible(job) else { continue }
+            guard isEligible(job) else {
+                // It may have been due before the clock was set back, and have its turn before others.
+                if job.state == .waiting, job.wasDue, (job.request.earliestBegin ?? wall) > wall { overdue.append(job) }
+                continue
+            }
             if lane(of: job) == nil { roomless.append(job) } else { startable.append(job) }
         }
         for job in startable
-        where !roomless.contains(where: { $0.wantsGPU == job.wantsGPU || $0.request.claim.memoryBytes > 0 }) {
-            throw broken(.workConserving, job.id, "it could start, and does not")
+        where !(roomless + overdue).contains(where: { $0.wantsGPU == job.wantsGPU || $0.request.claim.memoryBytes > 0 }) {
+            throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
         for job in roomless where job.isForeground && job.request.kind == .continued {
             try checkForeground(job)

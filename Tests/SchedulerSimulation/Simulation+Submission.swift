@@ -179,12 +179,12 @@ extension Simulation {
         }
         if globalStatus != .available { try setStatus(.available, nil) }
         try block([])
-        for index in devices.indices {
-            devices[index].isPresent = true
-            devices[index].isPaused = false
-        }
+        for index in devices.indices { devices[index].isPresent = true }
         try reportDevices()
-        for device in devices { try settle(core.setDevicePaused(false, device: device.device.id, at: now)) }
+        for index in devices.indices {
+            devices[index].isPaused = false
+            try settle(core.setDevicePaused(false, device: devices[index].device.id, at: now))
+        }
         try read(WorldGenerator.calm)
         for id in jobs.map(\.id) {
             guard let index = index(of: id), jobs[index].state != .ended else { continue }
@@ -218,7 +218,7 @@ extension Simulation {
         }
     }
 
-    private func why(_ id: JobID) -> String {
+    func why(_ id: JobID) -> String {
         core.why(id).map(\.code.text).joined(separator: ", ")
     }
 }
