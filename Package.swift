@@ -81,7 +81,10 @@ let package = Package(
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
             name: "bgrun-bench",
-            dependencies: ["SamplePhotos", "ImageCodecs", "ImageExport", "CBenchProcess", argumentParser],
+            dependencies: [
+                "SamplePhotos", "ImageCodecs", "ImageExport", "SchedulingCore", "TaskModel", "CBenchProcess",
+                argumentParser,
+            ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
@@ -89,6 +92,7 @@ let package = Package(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
         tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "SchedulingCore", "TaskModel"]),
+        .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
