@@ -11,8 +11,9 @@ import Testing
         let processing = BGProcessingTaskRequest(identifier: "b")
         #expect(!processing.requiresNetworkConnectivity)
         #expect(!processing.requiresExternalPower)
-        #expect(BGHealthResearchTaskRequest(identifier: "c").protectionTypeOfRequiredData
-            == .completeUntilFirstUserAuthentication)
+        #expect(
+            BGHealthResearchTaskRequest(identifier: "c").protectionTypeOfRequiredData
+                == .completeUntilFirstUserAuthentication)
         let continued = BGContinuedProcessingTaskRequest(identifier: "d", title: "T", subtitle: "S")
         #expect(continued.title == "T" && continued.subtitle == "S")
         #expect(continued.strategy == .queue)

@@ -1,9 +1,9 @@
 import Foundation
-import SchedulingCore
+package import SchedulingCore
 import TaskModel
 
 /// What a host knows and what it still has to do, all behind one lock.
-struct HostState {
+package struct HostState {
     /// What is to be done after the lock has been let go, in order.
     enum Output: Sendable {
         case act(SchedulerAction)
@@ -23,7 +23,7 @@ struct HostState {
     /// Diagnostics that are kept for whoever asks later.
     static let maxDiagnostics = 200
 
-    var scheduler: Scheduler
+    package var scheduler: Scheduler
     var manifest: Manifest?
     /// Why there is no manifest.
     var manifestProblem: Diagnostic?
@@ -48,12 +48,12 @@ struct HostState {
     }
 
     /// The program's name; empty before there is a manifest.
-    var program: String { manifest?.program.program ?? "" }
+    package var program: String { manifest?.program.program ?? "" }
 
     /// What is to be added to the scheduler's clock to get seconds since 1970.
     var wallOffset: Duration { scheduler.wall - scheduler.now }
 
-    mutating func add(_ actions: [SchedulerAction]) {
+    package mutating func add(_ actions: [SchedulerAction]) {
         outbox += actions.map(Output.act)
     }
 

@@ -63,7 +63,9 @@ package final class TaskHost: Sendable {
     ///
     /// - Parameter event: Decides at the given moment, and puts what follows into the state's outbox.
     @discardableResult
-    func perform<Answer: ~Copyable>(_ event: (inout sending HostState, Duration) -> sending Answer) -> sending Answer {
+    package func perform<Answer: ~Copyable>(_ event: (inout sending HostState, Duration) -> sending Answer)
+        -> sending Answer
+    {
         let now = clock.now
         let wall = clock.wallNow
         let answer = state.withLock { state in

@@ -26,7 +26,9 @@ package enum ManifestSearch {
     }
 
     package static func ownFolder() -> String? {
-        guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
+        guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            return nil
+        }
         return (path as NSString).deletingLastPathComponent
     }
 }
