@@ -92,6 +92,16 @@ let package = Package(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
         tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "SchedulingCore", "TaskModel"]),
+        .target(
+            name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "AppleSourceSwift6", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift6",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "AppleSourceTests",
+            dependencies: ["AppleSourceSwift5", "AppleSourceSwift6", "BackgroundTasks", "BackgroundTasksTesting"],
+            swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),

@@ -54,8 +54,11 @@ public final class ManualClock: Sendable {
 
     private let state: Mutex<State>
 
+    /// Where clocks start unless a test says otherwise: the same in every run.
+    public static let standardStart = Date(timeIntervalSince1970: 1_800_000_000)
+
     /// - Parameter date: Of its start.
-    public init(startingAt date: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+    public init(startingAt date: Date = standardStart) {
         let now: Duration = .seconds(1_000)
         state = Mutex(State(now: now, wallOffset: .seconds(date.timeIntervalSince1970) - now))
     }

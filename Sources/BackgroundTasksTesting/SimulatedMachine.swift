@@ -1,6 +1,8 @@
 public import BackgroundTasks
 import Dispatch
+public import Foundation
 package import SchedulingCore
+import Synchronization
 
 /// A machine without drivers, sensors and waiting: a scheduler whose time, conditions and devices a test sets.
 ///
@@ -26,28 +28,45 @@ public final class SimulatedMachine: Sendable {
     ///   - grants: What it may use beyond that.
     ///   - conditions: At the start.
     ///   - gpus: Devices it has.
+    ///   - date: That its clock starts at.
     ///   - isStrict: Whether mistakes trap.
     /// - Throws: ``ManifestError`` with every mistake.
     public convenience init(
         program: String, modes: Set<BGTaskScheduler.Mode>, permittedIdentifiers: [String],
         grants: BGTaskScheduler.Grants = [], conditions: SimulatedConditions = .calm, gpus: [SimulatedGPU] = [],
-        isStrict: Bool = false
+        startingAt date: Date = ManualClock.standardStart, isStrict: Bool = false
     ) throws(ManifestError) {
         let manifest = try Manifest(
             program: program, modes: modes, permittedIdentifiers: permittedIdentifiers, grants: grants)
-        self.init(manifest, conditions: conditions, gpus: gpus, isStrict: isStrict)
+        self.init(manifest, conditions: conditions, gpus: gpus, startingAt: date, isStrict: isStrict)
     }
 
     package init(
         _ manifest: Manifest?, conditions: SimulatedConditions = .calm, gpus: [SimulatedGPU] = [],
-        settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
+        startingAt date: Date = ManualClock.standardStart, settings: SchedulerSettings = SchedulerSettings(),
+        isStrict: Bool = false
     ) {
-        clock = ManualClock()
+        clock = ManualClock(startingAt: date)
         self.conditions = ScriptedConditions(conditions)
         devices = SimulatedDevices(gpus)
         scheduler = BGTaskScheduler(
             manifest: manifest, clock: clock, conditions: self.conditions, capabilities: devices, settings: settings,
             isStrict: isStrict)
+    }
+
+    /// Lets ``scheduler`` stand in for `BGTaskScheduler.shared` of this process while the body runs, for code that names
+    /// that. Bodies must not overlap.
+    ///
+    /// - Parameter body: Uses `BGTaskScheduler.shared`.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public func standingInForShared<Answer>(_ body: () async throws -> Answer) async rethrows -> Answer {
+        let before = BGTaskScheduler.standIn.withLock { standIn in
+            defer { standIn = scheduler }
+            return standIn
+        }
+        defer { BGTaskScheduler.standIn.withLock { $0 = before } }
+        return try await body()
     }
 
     /// Returns when every launch, expiration and completion handler that was called has returned.

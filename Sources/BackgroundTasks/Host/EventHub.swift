@@ -10,6 +10,7 @@ final class EventHub: Sendable {
     private let listeners = Mutex(Listeners())
 
     /// - Parameter limit: Events that are kept for a listener who does not keep up; older ones are lost.
+    /// - Returns: A stream that ends with this hub.
     func stream(keeping limit: Int) -> AsyncStream<BGTaskScheduler.Event> {
         let (stream, continuation) = AsyncStream<BGTaskScheduler.Event>.makeStream(
             bufferingPolicy: .bufferingNewest(limit))

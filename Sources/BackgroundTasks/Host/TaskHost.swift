@@ -62,6 +62,7 @@ package final class TaskHost: Sendable {
     /// Decides an event, and sees to it that what follows is carried out.
     ///
     /// - Parameter event: Decides at the given moment, and puts what follows into the state's outbox.
+    /// - Returns: What the event answered.
     @discardableResult
     package func perform<Answer: ~Copyable>(_ event: (inout sending HostState, Duration) -> sending Answer)
         -> sending Answer

@@ -14,6 +14,7 @@ extension BGTaskScheduler {
     /// What happens from now on.
     ///
     /// - Parameter limit: Events that are kept for a listener who does not keep up; older ones are lost.
+    /// - Returns: A stream that ends with the scheduler.
     public func events(keeping limit: Int = 1_024) -> AsyncStream<Event> { host.events.stream(keeping: limit) }
 
     /// Ends a request: a waiting one at once, a running one by its expiration handler.

@@ -1,5 +1,6 @@
 public import Foundation
 package import SchedulingCore
+package import Synchronization
 import TaskModel
 
 /// Takes requests for background work, and launches it when the machine's conditions and the room for it allow.
@@ -9,7 +10,11 @@ import TaskModel
 /// executable or in the current folder. Register handlers, call ``activate()``, and submit.
 public final class BGTaskScheduler: NSObject, Sendable {
     /// The scheduler of this process.
-    public static let shared = BGTaskScheduler()
+    public static var shared: BGTaskScheduler { standIn.withLock(\.self) ?? ofThisProcess }
+
+    private static let ofThisProcess = BGTaskScheduler()
+    /// What a test has put in the place of ``shared``.
+    package static let standIn = Mutex<BGTaskScheduler?>(nil)
 
     package let host: TaskHost
     private let isShared: Bool
