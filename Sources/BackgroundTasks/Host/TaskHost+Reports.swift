@@ -27,6 +27,10 @@ extension TaskHost: TaskReports {
         perform { state, now in state.add(state.scheduler.heartbeat(job, phase: phase, at: now)) }
     }
 
+    package func refreshed(_ job: JobID, _ result: BGBackgroundFetchResult) {
+        perform { state, _ in state.scheduler.refreshed(job, result.value) }
+    }
+
     package func paused(_ job: JobID) {
         perform { state, now in
             guard let identifier = state.running[job]?.task.identifier else { return }

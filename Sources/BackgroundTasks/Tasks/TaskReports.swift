@@ -5,6 +5,8 @@ package protocol TaskReports: AnyObject, Sendable {
     func completed(_ job: JobID, success: Bool)
     func retitled(_ job: JobID, title: String, subtitle: String)
     func beat(_ job: JobID, phase: String)
+    /// Says what a refresh was good for.
+    func refreshed(_ job: JobID, _ result: BGBackgroundFetchResult)
     /// It stands still, as it was asked to.
     func paused(_ job: JobID)
     func noted(_ diagnostic: Diagnostic, job: JobID)
