@@ -49,8 +49,9 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
-                "ChunkedCompute",
+                "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
+                "ImageExport",
+                "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "TaskModel"]),
@@ -59,6 +60,8 @@ let package = Package(
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
+        room("SystemConditions", ["TaskModel", "CSystemConditions"]),
+        .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
@@ -105,6 +108,7 @@ let package = Package(
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
+        tests(of: "SystemConditions", ["TaskModel"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
