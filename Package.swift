@@ -17,6 +17,7 @@ let cSettings: [CSetting] = [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
@@ -32,12 +33,15 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 let package = Package(
     name: "bgrun",
     products: [
-        .executable(name: "bgrun", targets: ["bgrun"])
+        .executable(name: "bgrun", targets: ["bgrun"]),
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         .executableTarget(
@@ -50,6 +54,9 @@ let package = Package(
                 "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
+        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "TaskModel"]),
+        room("BackgroundTasks", ["SchedulingCore", "TaskModel", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
+        .target(name: "CHostTimer", cSettings: cSettings),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
@@ -87,6 +94,17 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
+        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "SchedulingCore", "TaskModel"]),
+        .target(
+            name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "AppleSourceSwift6", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift6",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "AppleSourceTests",
+            dependencies: ["AppleSourceSwift5", "AppleSourceSwift6", "BackgroundTasks", "BackgroundTasksTesting"],
+            swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),

@@ -1,0 +1,37 @@
+package import TaskModel
+
+/// What a program is allowed, as its manifest or its code says.
+package struct Manifest: Hashable, Sendable {
+    package var program: ProgramManifest
+    /// The grant that research requests need besides the mode `processing`.
+    package var grantsHealthResearch: Bool
+
+    package init(program: ProgramManifest, grantsHealthResearch: Bool = false) {
+        self.program = program
+        self.grantsHealthResearch = grantsHealthResearch
+    }
+}
+
+extension Manifest {
+    /// - Parameters:
+    ///   - program: Reverse-DNS name that every identifier starts with.
+    ///   - modes: Kinds of work that it asks for.
+    ///   - permittedIdentifiers: Identifiers, and for continued work prefixes with `.*` at their end.
+    ///   - grants: What it may use beyond that.
+    /// - Throws: ``ManifestError`` with every mistake.
+    package init(
+        program: String, modes: Set<BGTaskScheduler.Mode>, permittedIdentifiers: [String],
+        grants: BGTaskScheduler.Grants = []
+    ) throws(ManifestError) {
+        var check = ManifestCheck(file: nil)
+        let program = check.program(.init(program))
+        let kinds = check.modes(modes.map { .init($0.rawValue) })
+        let permitted = check.identifiers(permittedIdentifiers.map { .init($0) }, program: program, modes: kinds)
+        self = try check.result(
+            Manifest(
+                program: ProgramManifest(
+                    program: program, modes: kinds, permitted: permitted,
+                    grants: grants.contains(.gpu) ? .gpu : []),
+                grantsHealthResearch: grants.contains(.healthResearch)))
+    }
+}
