@@ -17,6 +17,7 @@ let cSettings: [CSetting] = [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
@@ -24,9 +25,10 @@ func room(_ name: String, path: String? = nil, _ dependencies: [Target.Dependenc
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, swiftSettings: swiftSettings)
+        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, resources: resources,
+        swiftSettings: swiftSettings)
 }
 
 let package = Package(
@@ -38,6 +40,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         .executableTarget(
@@ -46,9 +49,11 @@ let package = Package(
             "BGRunCommands",
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
-                "ChunkedCompute",
+                "ChunkedCompute", "DescribedFile", "ScheduleSimulation",
                 argumentParser,
             ]),
+        room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
+        room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
@@ -82,6 +87,9 @@ let package = Package(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
         tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "DescribedFile", ["TaskModel"]),
+        tests(
+            of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
