@@ -79,13 +79,17 @@ let package = Package(
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
         .executableTarget(
             name: "bgrun-bench",
-            dependencies: ["SamplePhotos", "ImageCodecs", "ImageExport", "CBenchProcess", argumentParser],
+            dependencies: [
+                "SamplePhotos", "ImageCodecs", "ImageExport", "SchedulingCore", "TaskModel", "CBenchProcess",
+                argumentParser,
+            ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
 
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(

@@ -5,7 +5,7 @@ import ArgumentParser
 struct BGRunBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgrun-bench",
-        abstract: "Make sample photographs and compare bgrun with other programs.",
-        subcommands: [PhotosCommand.self, CompareCommand.self, PipelineCommand.self]
+        abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler.",
+        subcommands: [PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self]
     )
 }

@@ -5,7 +5,10 @@ import Testing
 /// A volume of 512 KiB, which takes a mount, and so the superuser.
 @Suite(.enabled(if: FullVolume.isPossible, "mounting needs the superuser"))
 struct FullVolumeTests {
-    @Test func aFullVolumeStopsTheJobEarlyLeavesNothingHalfAndGoesOnWhenThereIsRoom() throws {
+    @Test(
+        "rule 76, rule 50: a full volume stops the job early, leaves nothing half, and the job goes on when there is room"
+    )
+    func aFullVolumeStopsTheJobEarlyLeavesNothingHalfAndGoesOnWhenThereIsRoom() throws {
         let place = try TestPlace()
         try place.putPhotos(from: Photos.large)
         let volume = try FullVolume(place.path + "/volume", size: "512k")

@@ -26,7 +26,7 @@ import Testing
         return try other.contents("out")
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test("rule 77, A21: a signal stops cleanly, and the same command goes on", arguments: [SIGINT, SIGTERM])
     func aSignalStopsCleanlyAndTheSameCommandGoesOn(signal: Int32) throws {
         try place.putPhotos()
         let run = try hangingRun("--grace", "0.2s")
@@ -42,7 +42,7 @@ import Testing
         #expect(try place.contents("out") == reference())
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test("rule 77: a second signal leaves at once", arguments: [SIGINT, SIGTERM])
     func aSecondSignalLeavesAtOnce(signal: Int32) throws {
         try place.putPhotos()
         let run = try hangingRun("--grace", "1h")
@@ -65,7 +65,8 @@ import Testing
         #expect(ended.errors.contains("The time is over"))
     }
 
-    @Test func aClosedTerminalStopsNothing() throws {
+    @Test("rule 77: a closed terminal stops nothing")
+    func aClosedTerminalStopsNothing() throws {
         try place.putPhotos()
         let run = try CommandRun(
             ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "2s"],
@@ -96,7 +97,8 @@ import Testing
         #expect(try place.contents("out")["photo-0003.jpg"] == Data("mine".utf8))
     }
 
-    @Test func aDecoderThatCrashesIsOneFailedItem() throws {
+    @Test("rule 68, rule 73: a decoder that crashes is one failed item")
+    func aDecoderThatCrashesIsOneFailedItem() throws {
         try place.putPhotos(4)
         let ended = try place.bgrun(
             "export", "photos", "--out", "out", "--size", "100", environment: ["BGRUN_TEST_CRASH_ON": "photo-0002"])

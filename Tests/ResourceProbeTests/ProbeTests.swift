@@ -56,7 +56,8 @@ import Testing
             .filter(matches)
     }
 
-    @Test func aKernelThatNeverEndsIsItsDevicesFault() throws {
+    @Test("rule 31: a kernel that never ends costs its device, not the process that asks")
+    func aKernelThatNeverEndsIsItsDevicesFault() throws {
         let (driver, why) = try probe("hangs-in-run", deadline: .seconds(5))
         let device = try #require(driver.platforms.first?.devices.first)
         #expect(device.problem?.code == .driverHung)
@@ -79,14 +80,16 @@ import Testing
         #expect(why.map(\.code) == [code], "a device that fails is not listed as merely no GPU")
     }
 
-    @Test func aPlatformWithoutDevicesIsToldFromACrash() throws {
+    @Test("rule 33, rule 20: a platform without devices is told from a crash")
+    func aPlatformWithoutDevicesIsToldFromACrash() throws {
         let (driver, why) = try probe("no-devices")
         #expect(driver.problem == nil)
         #expect(driver.platforms.map(\.problem?.code) == [.platformWithoutDevices])
         #expect(why.map(\.sentence) == ["The platform Broken Platform has no device."])
     }
 
-    @Test func aMissingLoaderIsToldFromMissingDrivers() throws {
+    @Test("rule 20: a missing loader is told from missing drivers")
+    func aMissingLoaderIsToldFromMissingDrivers() throws {
         var options = try Fixture.options(vendors: TemporaryFolder.make())
         let why = ResourceProbe.blockingReport(options).whyNoGPU
         #expect(why.map(\.code) == [.noICD])
@@ -110,14 +113,16 @@ import Testing
         #expect(report.whyNoGPU.map(\.code) == [.noPlatform])
     }
 
-    @Test func aMachineWithOnlyACPUDeviceSaysSo() throws {
+    @Test("rule 32, rule 20: a machine with only a CPU device has no GPU, and says so")
+    func aMachineWithOnlyACPUDeviceSaysSo() throws {
         let report = ResourceProbe.blockingReport(try Fixture.options(vendors: "/etc/OpenCL/vendors/pocl.icd"))
         try #require(report.devices.map(\.health) == [.healthy], "PoCL is missing or broken: \(report.whyNoGPU)")
         #expect(report.whyNoGPU.map(\.code) == [.onlyCPUDevices])
         #expect(report.whyNoGPU.first?.sentence.contains(report.devices[0].info.identity) == true)
     }
 
-    @Test func theTestOptionLetsAHealthyCPUDeviceStandForAGPU() throws {
+    @Test("rule 32: the test option lets a healthy CPU device stand for a GPU")
+    func theTestOptionLetsAHealthyCPUDeviceStandForAGPU() throws {
         var options = try Fixture.options(vendors: "/etc/OpenCL/vendors/pocl.icd")
         options.cpuDevicesCountAsGPU = true
         let report = ResourceProbe.blockingReport(options)
@@ -136,7 +141,8 @@ import Testing
         #expect(!report.cpuDevicesCountAsGPU)
     }
 
-    @Test func oneGoodDriverWorksAmongAllTheBrokenOnes() throws {
+    @Test("rule 31, rule 33: one good driver works among all the broken ones")
+    func oneGoodDriverWorksAmongAllTheBrokenOnes() throws {
         let names = ["crashes-at-load", "crashes-in-devices", "hangs-in-platforms", "no-devices", "computes-wrongly"]
         var files = ["pocl.icd": try String(contentsOfFile: "/etc/OpenCL/vendors/pocl.icd", encoding: .utf8)]
         for name in names { files["\(name).icd"] = try Fixture.library(name) }
@@ -162,7 +168,8 @@ import Testing
         #expect(report.whyNoGPU.isEmpty)
     }
 
-    @Test func noDriverIsLoadedIntoTheProcessThatAsks() throws {
+    @Test("rule 31: no driver is loaded into the process that asks")
+    func noDriverIsLoadedIntoTheProcessThatAsks() throws {
         _ = try probe("no-devices")
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
         let maps = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)

@@ -46,8 +46,20 @@ struct ComputeOffer: Sendable {
     static func look(for wanted: LanePolicy.Preference) -> ComputeOffer {
         switch wanted {
         case .cpu, .measured: ComputeOffer()
-        case .requireDevice, .preferDevice: ComputeOffer(ResourceProbe.blockingReport(.standard()))
+        case .requireDevice, .preferDevice: ComputeOffer(probe())
         }
+    }
+
+    private static var cache: ProbeCache? { CacheFolder.standard().map { ProbeCache(folder: $0) } }
+
+    /// What the drivers of this machine offer, from an earlier probe where nothing has changed since.
+    fileprivate static func probe() -> ProbeReport {
+        cache?.report(.standard()) ?? ResourceProbe.blockingReport(.standard())
+    }
+
+    /// A device failed at its work: the next job looks anew.
+    static func deviceFailed() {
+        cache?.forget()
     }
 }
 
@@ -78,7 +90,7 @@ final class DeviceSearch: Sendable {
         guard items >= fewestItems, hasGraphicsHardware else { return nil }
         let search = DeviceSearch()
         DispatchQueue.global(qos: .userInitiated).async {
-            let offer = ComputeOffer(ResourceProbe.blockingReport(.standard()))
+            let offer = ComputeOffer(ComputeOffer.probe())
             search.device.withLock { $0 = offer.device }
             StopSignals.wakeUp()
         }

@@ -151,6 +151,7 @@ final class ExportRun {
         } else {
             verdict = JobMachine.Verdict(result)
         }
+        if verdict == .deviceFailed { ComputeOffer.deviceFailed() }
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
         // After the worker has its next item: whatever ends this process, what is finished is known to be.
         journal.flush()

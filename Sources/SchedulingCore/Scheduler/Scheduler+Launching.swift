@@ -186,10 +186,17 @@ extension Scheduler {
     private mutating func makeRoom() -> [SchedulerAction] {
         guard let (waiting, obstacle) = foregroundWithoutRoom() else { return [] }
         let holders: Set<JobID>
+        var needsMemory = true
         switch obstacle {
-        case .slots(let ids), .device(.noRoom(let ids)): holders = Set(ids)
-        case .memory: holders = Set(running.keys)
-        case .device: return []
+        case .slots(let ids):
+            holders = Set(ids)
+            needsMemory = false
+        case .device(.noRoom(let ids)):
+            holders = Set(ids)
+        case .memory:
+            holders = Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
+        case .device:
+            return []
         }
         let leaving = running.values.contains { run in
             guard holders.contains(run.id) else { return false }
@@ -205,7 +212,7 @@ extension Scheduler {
             })
         else { return [] }
         running[victim]?.wasPreempted = true
-        return shed(victim, .preempted, cause: .preempted)
+        return shed(victim, .preempted, cause: .preempted, releasingMemory: needsMemory)
     }
 
     private mutating func foregroundWithoutRoom() -> (JobID, RoomObstacle)? {
@@ -224,10 +231,12 @@ extension Scheduler {
     }
 
     /// Continued work pauses, other work expires.
-    mutating func shed(_ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause) -> [SchedulerAction] {
+    private mutating func shed(
+        _ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause, releasingMemory: Bool
+    ) -> [SchedulerAction] {
         guard let run = running[id] else { return [] }
         return run.request.kind == .continued
-            ? pauseRunning(id, cause, releasingMemory: reason == .memoryPressure) : expire(id, reason)
+            ? pauseRunning(id, cause, releasingMemory: releasingMemory) : expire(id, reason)
     }
 
     /// While memory is short, stops background tasks one by one before anything is killed (rules 47 and 65).
@@ -242,6 +251,6 @@ extension Scheduler {
             return []
         }
         shedsAt = now + settings.betweenShedding
-        return shed(victim, .memoryPressure, cause: .conditions)
+        return shed(victim, .memoryPressure, cause: .conditions, releasingMemory: true)
     }
 }

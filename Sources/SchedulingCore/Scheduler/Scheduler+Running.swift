@@ -291,11 +291,13 @@ extension Scheduler {
             let (result, length) = (refreshResult(of: run, outcome), now - run.started)
             programs[run.program]?.refresh.ended(result, after: length)
         }
-        // The next run of it, and a refresh whose interval has just changed, have a new place.
-        for next in programs[run.program]?.waiting.values.sorted() ?? [] {
-            guard let request = waiting[next]?.request,
-                request.identifier == run.request.identifier || request.kind == .refresh
-            else { continue }
+        // The next run of it, and refreshes whose interval has just changed, have a new place.
+        let program = programs[run.program]
+        var moved = [program?.waiting[run.request.identifier]].compactMap(\.self)
+        if run.request.kind == .refresh {
+            moved += (program?.waiting.values.sorted() ?? []).filter { waiting[$0]?.request.kind == .refresh }
+        }
+        for next in moved {
             leavePlace(next)
             enqueue(next)
         }

@@ -78,9 +78,8 @@ package struct Scheduler: Sendable {
 
     // MARK: Programs
 
-    /// A program announced itself. A known one keeps its requests and gets the new manifest.
-    ///
-    /// - Parameter usesHandlers: Whether it registers launch handlers; false where the host starts its work itself.
+    /// A program announced itself. A known one keeps its requests and gets the new manifest. `usesHandlers` is false
+    /// where the host starts the work itself, and the program registers no launch handlers.
     package mutating func addProgram(
         _ manifest: ProgramManifest, usesHandlers: Bool, at time: Duration
     ) -> [SchedulerAction] {

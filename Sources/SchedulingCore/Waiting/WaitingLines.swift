@@ -31,7 +31,8 @@ struct WaitingLines: Sendable {
     /// The first of each line whose needs the filter lets pass, in order.
     mutating func heads(where filter: (Needs) -> Bool, isLive: (Agenda.Entry) -> Bool) -> [Agenda.Entry] {
         var heads: [Agenda.Entry] = []
-        for needs in lines.keys where filter(needs) {
+        // A copy of the keys: a view of them would share the lines, and each change would copy them whole.
+        for needs in Array(lines.keys) where filter(needs) {
             if let head = lines[needs]?.first(isLive: isLive) {
                 heads.append(head)
             } else {
