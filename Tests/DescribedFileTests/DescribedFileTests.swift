@@ -1,0 +1,6 @@
+import DescribedFile
+import TaskModel
+import Testing
+
+@Suite struct DescribedFileTests {
+}
