@@ -54,8 +54,10 @@ let package = Package(
                 "ImageCodecs", "ChunkedCompute",
                 argumentParser,
             ]),
-        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "TaskModel"]),
-        room("BackgroundTasks", ["SchedulingCore", "TaskModel", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
+        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
+        room(
+            "BackgroundTasks",
+            ["SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
