@@ -53,8 +53,10 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", argumentParser,
             ]),
-        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "TaskModel"]),
-        room("BackgroundTasks", ["SchedulingCore", "TaskModel", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
+        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
+        room(
+            "BackgroundTasks",
+            ["SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),

@@ -1,5 +1,5 @@
-import BackgroundTasks
 import Synchronization
+import SystemConditions
 package import TaskModel
 
 /// Conditions that change when a test says so.
@@ -7,7 +7,7 @@ public final class ScriptedConditions: Sendable {
     private struct State {
         var conditions: SimulatedConditions
         var onChange: (@Sendable (Conditions) -> Void)?
-        var readings = 0
+        var sampled: ConditionSet = []
     }
 
     private let state: Mutex<State>
@@ -46,5 +46,12 @@ extension ScriptedConditions: ConditionsProvider {
         state.withLock { $0.onChange = nil }
     }
 
-    package func setSampling(interval: Duration?, of kinds: ConditionSet) {}
+    package func setSampling(interval: Duration?, of kinds: ConditionSet) {
+        state.withLock { state in
+            if interval == nil { state.sampled.subtract(kinds) } else { state.sampled.formUnion(kinds) }
+        }
+    }
+
+    /// Conditions that are looked at by themselves.
+    package var sampled: ConditionSet { state.withLock(\.sampled) }
 }

@@ -91,7 +91,8 @@ import Testing
             #expect(heard.filter { $0 >= start && $0 < start + .seconds(3_600) }.count <= 3)
         }
         #expect(heard.count == 30)
-        #expect(counted > 560)
+        // The last ones wait for their hour.
+        #expect(counted > 540)
     }
 
     @Test("A45: pokes wait while the program may not run, and of equal keys the last counts")

@@ -187,7 +187,6 @@ import Testing
         await machine.advance(by: .seconds(7_200))
         #expect(heard.values.count == 4)
         machine.scheduler.setBackgroundEnabled(true)
-        application.poke()
         await machine.settle()
         #expect(heard.values.last == ["last": "x"])
     }

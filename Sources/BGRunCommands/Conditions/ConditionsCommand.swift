@@ -85,7 +85,8 @@ struct ConditionsCommand: ParsableCommand {
         let reader = ConditionsReader(
             root: systemRoot, bus: .standard(root: systemRoot, environment: environment))
         let settings = ConditionSettings(
-            outputFolders: out, lowPowerSwitch: Self.lowPowerSwitch(environment), ownProcesses: [Int(getpid())])
+            outputFolders: out, lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            ownProcesses: [Int(getpid())])
 
         let trouble: Int32
         if watch {
@@ -120,12 +121,5 @@ struct ConditionsCommand: ParsableCommand {
             }
         }
         return hours
-    }
-
-    private static func lowPowerSwitch(_ environment: [String: String]) -> String? {
-        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
-            return "\(folder)/bgrun/low-power-mode"
-        }
-        return environment["HOME"].map { "\($0)/.config/bgrun/low-power-mode" }
     }
 }

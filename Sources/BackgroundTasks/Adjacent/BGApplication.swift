@@ -60,6 +60,7 @@ public final class BGApplication: Sendable {
         let assertions = scheduler.host.clock.makeAlarm { [weak self] in self?.timePassed() }
         let pokes = scheduler.host.clock.makeAlarm { [weak self] in self?.deliverPokes() }
         alarms.withLock { $0 = Alarms(assertions: assertions, pokes: pokes) }
+        scheduler.host.whenStatusChanges { [weak self] in self?.deliverPokes() }
     }
 
     // MARK: Foreground and background
@@ -287,8 +288,9 @@ public final class BGApplication: Sendable {
     }
 
     private func setPokeAlarm() {
+        let mayRun = scheduler.backgroundStatus == .available
         let deadline = state.withLock { state in
-            state.pokeEnds ?? (state.onPoke == nil ? nil : state.pokes.nextDeadline)
+            state.pokeEnds ?? (state.onPoke != nil && mayRun ? state.pokes.nextDeadline : nil)
         }
         alarms.withLock { $0.pokes?.set(at: deadline) }
     }

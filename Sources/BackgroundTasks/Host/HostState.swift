@@ -7,6 +7,7 @@ package struct HostState {
     /// What is to be done after the lock has been let go, in order.
     enum Output: Sendable {
         case act(SchedulerAction)
+        case sample(ConditionSampling)
         case tell(BGTaskScheduler.Event.Kind, job: JobID?, identifier: String?)
     }
 
@@ -36,6 +37,7 @@ package struct HostState {
     var diagnostics: [BGDiagnostic] = []
     var knowsCapabilities = false
     var watchesConditions = false
+    var sampling = ConditionSampling.none
     var outbox: [Output] = []
     /// Someone carries out what is in the outbox; nobody else may, or things would overtake each other.
     var isCarryingOut = false

@@ -2,6 +2,7 @@ package import Dispatch
 import Foundation
 package import SchedulingCore
 import Synchronization
+package import SystemConditions
 package import TaskModel
 
 /// Carries out what the scheduler decides, for the one program of this process.
@@ -23,6 +24,7 @@ package final class TaskHost: Sendable {
     private let capabilities: any CapabilitySource
     private let state: Mutex<HostState>
     private let alarms = Mutex(Alarms())
+    private let statusListeners = Mutex<[@Sendable () -> Void]>([])
     /// Launches and expirations are called here unless a handler has a queue of its own.
     package let handlerQueue = DispatchQueue(label: "bgrun.handlers", attributes: .concurrent)
     package let handlerCalls = DispatchGroup()
@@ -101,6 +103,7 @@ package final class TaskHost: Sendable {
             for output in outputs {
                 switch output {
                 case .act(let action): act(action)
+                case .sample(let sampling): change(sampling)
                 case .tell(let kind, let job, let identifier): tell(kind, job: job, identifier: identifier)
                 }
             }
@@ -114,6 +117,13 @@ package final class TaskHost: Sendable {
                 let outputs = state.outbox
                 state.outbox = []
                 return outputs
+            }
+            let sampling = ConditionSampling(
+                isRunning: state.scheduler.runningCount > 0,
+                awaited: state.scheduler.gates.closed.intersection(state.scheduler.watchedConditions))
+            if sampling != state.sampling {
+                state.sampling = sampling
+                return [.sample(sampling)]
             }
             state.isCarryingOut = false
             setAlarms(&state)
@@ -147,7 +157,27 @@ package final class TaskHost: Sendable {
         events.send(.init(date: Date(clock.wallNow), job: job?.rawValue, identifier: identifier, kind: kind))
     }
 
+    // MARK: The person's switch
+
+    func setBackgroundStatus(_ status: BackgroundStatus) {
+        perform { state, now in
+            state.add(state.scheduler.setBackgroundStatus(status, program: state.program, at: now))
+        }
+        for listener in statusListeners.withLock(\.self) { listener() }
+    }
+
+    /// Calls the action whenever a person has turned the switch, as long as this host lives.
+    func whenStatusChanges(_ action: @escaping @Sendable () -> Void) {
+        statusListeners.withLock { $0.append(action) }
+    }
+
     // MARK: What the machine is like
+
+    private func change(_ sampling: ConditionSampling) {
+        let others = ConditionSampling.unreported.subtracting(sampling.kinds)
+        conditions.setSampling(interval: nil, of: others)
+        conditions.setSampling(interval: sampling.interval, of: sampling.kinds)
+    }
 
     /// Sees to it that the scheduler knows what it needs for a request. Blocks while drivers and the message bus are
     /// asked for the first time.

@@ -104,9 +104,7 @@ extension BGTaskScheduler {
 
     /// Switches background work of this program on or off, or says that nobody here can switch it on.
     public func setBackgroundStatus(_ status: BackgroundStatus) {
-        host.perform { state, now in
-            state.add(state.scheduler.setBackgroundStatus(status.value, program: state.program, at: now))
-        }
+        host.setBackgroundStatus(status.value)
     }
 
     // MARK: For tests (rule 99)

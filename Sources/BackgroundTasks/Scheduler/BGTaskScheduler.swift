@@ -1,6 +1,7 @@
 public import Foundation
 package import SchedulingCore
 package import Synchronization
+package import SystemConditions
 import TaskModel
 
 /// Takes requests for background work, and launches it when the machine's conditions and the room for it allow.
@@ -20,7 +21,8 @@ public final class BGTaskScheduler: NSObject, Sendable {
     private let isShared: Bool
 
     private override init() {
-        host = TaskHost(clock: SystemClock(), conditions: SystemConditionsSource(), capabilities: ProbedCapabilities())
+        host = TaskHost(
+            clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(), capabilities: ProbedCapabilities())
         isShared = true
         super.init()
     }
