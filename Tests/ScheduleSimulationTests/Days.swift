@@ -25,7 +25,11 @@ enum Days {
                 grants: [gpu]
             \(rest)
             """
-        return try DayTraceReader.read(DescribedFile.parse(text, file: "day.yml"))
+        return try parse(text)
+    }
+
+    static func parse(_ text: String) throws -> DayTrace {
+        try DayTraceReader.read(DescribedFile.parse(text, file: "day.yml"))
     }
 
     static func mistakes(_ text: String) -> [FileMistake] {

@@ -6,6 +6,7 @@ package enum TimeText {
     package static func text(_ time: Duration) -> String {
         if time < .zero { return "-" + text(.zero - time) }
         let seconds = Int(time.inSeconds.rounded())
+        if time == .zero { return "0 s" }
         if time < .seconds(1) {
             let tenths = Int((time.inSeconds * 10).rounded())
             return tenths == 10 ? "1 s" : "0.\(tenths) s"

@@ -108,17 +108,18 @@ package struct VirtualDay: Sendable {
 
     private mutating func step() {
         recorder.count(\.steps)
-        if let time = nextTaskTime, time <= now {
+        // What is due comes first: who answers in the moment of a deadline is too late.
+        if let time = nextDeadline, time <= now {
+            recorder.count(\.deadlines)
+            lastDeadline = now
+            isStale = true
+            carryOut(scheduler.timePassed(at: now))
+        } else if let time = nextTaskTime, time <= now {
             for id in tasks.keys.sorted() { report(id) }
         } else if let time = nextEntryTime, time <= now {
             let entry = trace.entries[nextEntry]
             nextEntry += 1
             happen(entry.happening)
-        } else {
-            recorder.count(\.deadlines)
-            lastDeadline = now
-            isStale = true
-            carryOut(scheduler.timePassed(at: now))
         }
         setRates()
         record()
@@ -154,6 +155,7 @@ package struct VirtualDay: Sendable {
             case .broke:
                 carryOut(scheduler.broke(id, code: "crashed", at: now))
             }
+            if case .progress = report { continue }
             isStale = true
         }
     }
@@ -265,7 +267,10 @@ package struct VirtualDay: Sendable {
     }
 
     private mutating func carryOut(_ action: SchedulerAction) {
-        isStale = true
+        switch action {
+        case .setTerms, .dismiss, .note: break
+        default: isStale = true
+        }
         switch action {
         case .launch(let id, let launch):
             guard let work = works[id] else { return }

@@ -29,6 +29,7 @@ struct VirtualTask: Sendable {
     let work: VirtualRequest
     /// Seconds of the whole machine.
     private(set) var left: Double
+    private let leftAtLaunch: Double
     private(set) var state: State = .working
     var terms: RunTerms
     var device: String?
@@ -49,6 +50,7 @@ struct VirtualTask: Sendable {
     init(_ work: VirtualRequest, left: Double, _ launch: SchedulerAction.Launch, chunks: Double, at now: Duration) {
         self.work = work
         self.left = left
+        leftAtLaunch = left
         self.chunks = chunks
         terms = launch.terms
         device = launch.device
@@ -57,7 +59,9 @@ struct VirtualTask: Sendable {
         if case .losesDevice = work.behaviour { hasBehaved = launch.attempt > 1 } else { hasBehaved = false }
     }
 
-    var fraction: Double { work.work > .zero ? 1 - left / work.work.inSeconds : 1 }
+    /// Of what this attempt has to do.
+    var fraction: Double { leftAtLaunch > 0 ? 1 - left / leftAtLaunch : 1 }
+
     var isAtWork: Bool {
         switch state {
         case .working, .pausing: !isSilent

@@ -8,6 +8,9 @@ package struct TextTimeline {
     private let names: ShortNames
     private let width: Int
     private let marks: Characters
+    private let conditionKinds: [ConditionKind]
+    private let labelWidth: Int
+    private let columns: Int
     private var lines: [String] = []
 
     /// What stands for what.
@@ -47,21 +50,19 @@ package struct TextTimeline {
 
     private init(_ timeline: Timeline, width: Int, isUnicode: Bool) {
         self.timeline = timeline
-        self.width = max(width, 60)
-        rows = TimelineRow.rows(of: timeline)
-        names = ShortNames(rows.map(\.identifier))
+        let width = max(width, 60)
+        let rows = TimelineRow.rows(of: timeline)
+        let names = ShortNames(rows.map(\.identifier))
+        let shown = Set(timeline.conditions.map(\.kind))
+        let kinds = ConditionKind.allCases.filter(shown.contains)
+        let longest = (rows.map { names.name($0.identifier) } + kinds.map(\.rawValue)).map(\.count).max() ?? 0
+        labelWidth = min(max(longest, 6), max(width / 3, 16))
+        columns = width - labelWidth - 2
+        conditionKinds = kinds
         marks = isUnicode ? .unicode : .ascii
-    }
-
-    private var labelWidth: Int {
-        let longest = (rows.map { names.name($0.identifier) } + conditionKinds.map(\.rawValue)).map(\.count).max() ?? 0
-        return min(max(longest, 6), max(width / 3, 16))
-    }
-
-    private var columns: Int { width - labelWidth - 2 }
-
-    private var conditionKinds: [ConditionKind] {
-        ConditionKind.allCases.filter { kind in timeline.conditions.contains { $0.kind == kind } }
+        self.width = width
+        self.rows = rows
+        self.names = names
     }
 
     // MARK: Chart
@@ -78,7 +79,7 @@ package struct TextTimeline {
             for span in timeline.conditions where span.kind == kind {
                 for column in columns(span.from, span.to) { cells[column] = marks.closed }
             }
-            lines.append(label(kind.rawValue) + cells.joined())
+            lines.append(trimmed(label(kind.rawValue) + cells.joined()))
         }
         if !conditionKinds.isEmpty { lines.append("") }
         for row in rows { lines.append(label(names.name(row.identifier)) + cells(of: row)) }
