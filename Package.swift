@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
-        tests(of: "SchedulingCore", ["TaskModel"]),
+        room("SchedulerSimulation", path: "Tests/SchedulerSimulation", ["SchedulingCore", "TaskModel"]),
+        tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation"]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),

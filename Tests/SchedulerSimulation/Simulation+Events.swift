@@ -26,7 +26,11 @@ extension Simulation {
             if dice.percent(30) {
                 try pass(to: now + dice.milliseconds(200...9_000), within: 40)
                 var changed = conditions
-                WorldGenerator.set(flap.kind, in: &changed, isCalm: dice.percent(50), &dice)
+                if dice.percent(20) {
+                    WorldGenerator.clear(flap.kind, in: &changed)
+                } else {
+                    WorldGenerator.set(flap.kind, in: &changed, isCalm: dice.percent(60), &dice)
+                }
                 return try read(changed)
             }
         }
@@ -131,7 +135,8 @@ extension Simulation {
         if job.state == .waiting { expectedEnds.append((job.id, .stopped(reason))) }
         log { _ in "stop [\(job.id)] \(reason.code)" }
         let actions = core.stop(job.id, reason, at: now)
-        if job.state == .live, job.phase != .expiring, !actions.contains(.expire(job.id, reason, deadline: now + .seconds(5)))
+        if job.state == .live, job.phase != .expiring,
+            !actions.contains(.expire(job.id, reason, deadline: now + .seconds(5)))
         {
             throw broken(.grace, job.id, "it was stopped and not told")
         }
