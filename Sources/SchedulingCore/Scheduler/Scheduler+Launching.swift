@@ -26,6 +26,8 @@ extension Scheduler {
         var isForeground: Bool
         var roomlessSince: Duration?
         var isPaused: Bool
+        /// Foreground work, and what has waited so long for room that it gets the next, go before all else (rule 87).
+        var isUrgent: Bool
     }
 
     /// Starts all that can start, and makes room for foreground work that cannot.
@@ -49,17 +51,28 @@ extension Scheduler {
 
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
+        var lacksMemory = false
+        var lacksDevice = false
         for candidate in candidates() {
             let wantsDevice = wantsDevice(candidate)
             if reserved.contains(wantsDevice) { continue }
             switch placement(of: candidate) {
             case .success(let lane):
+                // What it took would be taken from it again at once.
+                let isInTheWay =
+                    lacksMemory && candidate.request.claim.memoryBytes > 0 || lacksDevice && lane.device != nil
+                if isInTheWay, !candidate.isUrgent { continue }
                 return (candidate, lane)
-            case .failure:
+            case .failure(let obstacle):
+                if candidate.isForeground {
+                    if case .memory = obstacle { lacksMemory = true }
+                    if case .device(.noRoom) = obstacle { lacksDevice = true }
+                }
                 if reserves(candidate) {
                     reserved.insert(wantsDevice)
-                } else if candidate.roomlessSince == nil, !candidate.isPaused {
+                } else if candidate.roomlessSince == nil {
                     waiting[candidate.id]?.roomlessSince = now
+                    running[candidate.id]?.roomlessSince = now
                 }
             }
         }
@@ -81,9 +94,13 @@ extension Scheduler {
 
     /// It has waited so long for room that it gets the next.
     private func reserves(_ candidate: Candidate) -> Bool {
-        guard let since = candidate.roomlessSince, now - since >= settings.reserveAfter else { return false }
+        guard hasWaitedLong(candidate.roomlessSince) else { return false }
         // Without tasks of ours that will end, keeping others out would help nobody.
         return running.values.contains(where: \.takesSlot)
+    }
+
+    private func hasWaitedLong(_ roomlessSince: Duration?) -> Bool {
+        roomlessSince.map { now - $0 >= settings.reserveAfter } ?? false
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
@@ -95,7 +112,8 @@ extension Scheduler {
             waiting[head.id].map { entry in
                 Candidate(
                     id: head.id, turn: head.key, request: entry.request, isForeground: entry.isForeground,
-                    roomlessSince: entry.roomlessSince, isPaused: false)
+                    roomlessSince: entry.roomlessSince, isPaused: false,
+                    isUrgent: entry.isForeground || hasWaitedLong(entry.roomlessSince))
             }
         }
         let paused = running.values.filter { mayGoOn($0) }.map {
@@ -103,9 +121,10 @@ extension Scheduler {
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
                 request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: nil, isPaused: true)
+                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
-        return (requests + paused).sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }
+        return (requests + paused).sorted { ($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id) }
     }
 
     /// A paused task starts again like one that waits: with all conditions of a start.
@@ -168,6 +187,8 @@ extension Scheduler {
             break
         }
         run.claimedAfter = reading
+        // It had its turn before foreground work, which may not take it away again at once.
+        if hasWaitedLong(entry.roomlessSince) { run.protectedUntil = now + settings.protection }
         run.watch.setEffort(effort(of: run.terms), at: now)
         programs[entry.program]?.running[request.identifier] = id
         running[id] = run
@@ -194,12 +215,13 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted {
+        if run.wasPreempted || hasWaitedLong(run.roomlessSince) {
             run.protectedUntil = now + settings.protection
         } else if let end = run.protectedUntil, end <= now {
             run.protectedUntil = nil
         }
         run.wasPreempted = false
+        run.roomlessSince = nil
         run.notedIgnoredPause = false
         // While it stood still nobody had to answer for it, and its silence begins anew.
         run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }
@@ -236,7 +258,9 @@ extension Scheduler {
                 })
             else { continue }
             running[victim]?.wasPreempted = true
-            actions += shed(victim, .preempted, cause: .preempted)
+            var releases = false
+            if case .memory = obstacle { releases = true }
+            actions += shed(victim, .preempted, cause: .preempted, releasingMemory: releases)
         }
         return actions
     }
@@ -245,7 +269,7 @@ extension Scheduler {
     private func holders(of obstacle: RoomObstacle) -> Set<JobID>? {
         switch obstacle {
         case .slots(let ids), .device(.noRoom(let ids)): Set(ids)
-        case .memory: Set(running.keys)
+        case .memory: Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
         case .device: nil
         }
     }
@@ -266,10 +290,12 @@ extension Scheduler {
     }
 
     /// Continued work pauses, other work expires.
-    mutating func shed(_ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause) -> [SchedulerAction] {
+    mutating func shed(
+        _ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause, releasingMemory: Bool
+    ) -> [SchedulerAction] {
         guard let run = running[id] else { return [] }
         return run.request.kind == .continued
-            ? pauseRunning(id, cause, releasingMemory: reason == .memoryPressure) : expire(id, reason)
+            ? pauseRunning(id, cause, releasingMemory: releasingMemory) : expire(id, reason)
     }
 
     /// While memory is short, stops background tasks one by one before anything is killed (rules 47 and 65).
@@ -284,6 +310,6 @@ extension Scheduler {
             return []
         }
         shedsAt = now + settings.betweenShedding
-        return shed(victim, .memoryPressure, cause: .conditions)
+        return shed(victim, .memoryPressure, cause: .conditions, releasingMemory: true)
     }
 }
