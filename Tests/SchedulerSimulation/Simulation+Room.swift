@@ -81,11 +81,16 @@ extension Simulation {
 
     /// Nothing that could start as well has its turn before it.
     func checkTurn(_ index: Int) throws(Violation) {
-        guard let turn = turn(of: jobs[index]) else { return }
+        let isForeground = jobs[index].isForeground
+        // What has waited long for room may go first, in the background as well.
+        guard let turn = turn(of: jobs[index]), isForeground || now - jobs[index].submitted < .seconds(600) else {
+            return
+        }
         var earlier: [ModelJob] = []
         for job in jobs where job.state == .waiting && job.id != jobs[index].id && isEligible(job) {
             // What has no room may keep others like it from starting.
             guard lane(of: job) != nil else { return }
+            guard job.isForeground == isForeground else { continue }
             if let other = self.turn(of: job), other < turn { earlier.append(job) }
         }
         for job in jobs where job.state == .waiting && job.wasDue && (job.request.earliestBegin ?? wall) > wall {

@@ -51,23 +51,18 @@ extension Scheduler {
 
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
-        var lacksMemory = false
-        var lacksDevice = false
+        // What keeps foreground work from starting.
+        var lacking: [RoomObstacle] = []
         for candidate in candidates() {
             let wantsDevice = wantsDevice(candidate)
             if reserved.contains(wantsDevice) { continue }
             switch placement(of: candidate) {
             case .success(let lane):
                 // What it took would be taken from it again at once.
-                let isInTheWay =
-                    lacksMemory && candidate.request.claim.memoryBytes > 0 || lacksDevice && lane.device != nil
-                if isInTheWay, !candidate.isUrgent { continue }
+                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0) }) { continue }
                 return (candidate, lane)
             case .failure(let obstacle):
-                if candidate.isForeground {
-                    if case .memory = obstacle { lacksMemory = true }
-                    if case .device(.noRoom) = obstacle { lacksDevice = true }
-                }
+                if candidate.isForeground { lacking.append(obstacle) }
                 if reserves(candidate) {
                     reserved.insert(wantsDevice)
                 } else if candidate.roomlessSince == nil {
@@ -85,7 +80,26 @@ extension Scheduler {
         guard lines.heads(where: { $0 == needs }, isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp }).isEmpty
         else { return true }
         let turn = now + (settings.turnDelay[TaskClass(request.kind, isForeground: isForeground)] ?? .zero)
-        return candidates().contains { $0.turn <= turn && wantsDevice($0) == wantsDevice(request) && reserves($0) }
+        let others = candidates()
+        if others.contains(where: {
+            reserves($0) && wantsDevice($0) == wantsDevice(request) && (!isForeground || $0.turn <= turn)
+        }) {
+            return true
+        }
+        guard !isForeground, case .success(let lane) = placement(of: request) else { return false }
+        return others.contains { other in
+            guard other.isForeground, case .failure(let obstacle) = placement(of: other) else { return false }
+            return takes(request, lane, from: obstacle)
+        }
+    }
+
+    /// Whether a request that starts there takes what is too little already.
+    private func takes(_ request: TaskRequest, _ lane: Lane, from obstacle: RoomObstacle) -> Bool {
+        switch obstacle {
+        case .memory: request.claim.memoryBytes > 0
+        case .device(.noRoom): lane.device != nil
+        case .slots, .device: false
+        }
     }
 
     private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
