@@ -91,6 +91,8 @@ extension Simulation {
         jobs[index].isSimulated = launch.isSimulated
         jobs[index].started = now
         jobs[index].startStep = step
+        // After ten minutes it may have had its turn before foreground work, and keeps it for a while.
+        if now - job.submitted >= .seconds(600) { jobs[index].protectedUntil = now + .seconds(30) }
         jobs[index].lastSign = now
         jobs[index].isUnread = true
         jobs[index].notBefore = nil
@@ -151,7 +153,7 @@ extension Simulation {
             try checkStart(index, device: device, takesMemory: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
-            if jobs[index].wasPreempted { jobs[index].protectedUntil = now + .seconds(30) }
+            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) { jobs[index].protectedUntil = now + .seconds(30) }
             try noteStart(index)
             if jobs[index].finishIsDue {
                 jobs[index].finishIsDue = false

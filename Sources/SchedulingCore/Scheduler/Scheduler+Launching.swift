@@ -52,17 +52,17 @@ extension Scheduler {
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
         // What keeps foreground work from starting.
-        var lacking: [RoomObstacle] = []
+        var lacking: [(TaskRequest, RoomObstacle)] = []
         for candidate in candidates() {
             let wantsDevice = wantsDevice(candidate)
             if reserved.contains(wantsDevice) { continue }
             switch placement(of: candidate) {
             case .success(let lane):
                 // What it took would be taken from it again at once.
-                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0) }) { continue }
+                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) { continue }
                 return (candidate, lane)
             case .failure(let obstacle):
-                if candidate.isForeground { lacking.append(obstacle) }
+                if candidate.isForeground { lacking.append((candidate.request, obstacle)) }
                 if reserves(candidate) {
                     reserved.insert(wantsDevice)
                 } else if candidate.roomlessSince == nil {
@@ -89,17 +89,18 @@ extension Scheduler {
         guard !isForeground, case .success(let lane) = placement(of: request) else { return false }
         return others.contains { other in
             guard other.isForeground, case .failure(let obstacle) = placement(of: other) else { return false }
-            return takes(request, lane, from: obstacle)
+            return takes(request, lane, from: other.request, obstacle)
         }
     }
 
-    /// Whether a request that starts there takes what is too little already.
-    private func takes(_ request: TaskRequest, _ lane: Lane, from obstacle: RoomObstacle) -> Bool {
-        switch obstacle {
-        case .memory: request.claim.memoryBytes > 0
-        case .device(.noRoom): lane.device != nil
-        case .slots, .device: false
-        }
+    /// Whether a request that starts there takes what another, which has no room yet, needs as well.
+    private func takes(
+        _ request: TaskRequest, _ lane: Lane, from other: TaskRequest, _ obstacle: RoomObstacle
+    ) -> Bool {
+        if case .device(.noRoom) = obstacle, lane.device != nil { return true }
+        let (claim, needed) = (request.claim.memoryBytes, other.claim.memoryBytes)
+        guard claim > 0, needed > 0, let free = freeMemory else { return false }
+        return claim + needed > free
     }
 
     private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
@@ -175,10 +176,14 @@ extension Scheduler {
         return holders.count < settings.cpuSlots ? .success(.cpu) : .failure(.slots(holders: holders))
     }
 
+    /// What may still be claimed; nil where memory cannot be read.
+    private var freeMemory: Int? {
+        gates.conditions.availableMemoryBytes.map { $0 - claimedSinceReading - Int(thresholds.memory.stop) }
+    }
+
     private func memoryRoom(_ request: TaskRequest) -> Result<Void, RoomObstacle> {
         let claim = request.claim.memoryBytes
-        guard claim > 0, let available = gates.conditions.availableMemoryBytes else { return .success(()) }
-        let free = available - claimedSinceReading - Int(thresholds.memory.stop)
+        guard claim > 0, let free = freeMemory else { return .success(()) }
         return claim <= free ? .success(()) : .failure(.memory(available: max(free, 0), needed: claim))
     }
 
