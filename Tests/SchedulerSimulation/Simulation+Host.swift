@@ -79,7 +79,7 @@ extension Simulation {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
             }
             try checkStart(index, device: launch.device, takesMemory: true)
-            try checkTurn(index)
+            if !isAdopting { try checkTurn(index) }
         } else if let device = launch.device {
             try checkDevice(index, device)
         }
