@@ -55,14 +55,17 @@ extension Scheduler {
         var lacking: [(TaskRequest, RoomObstacle)] = []
         for candidate in candidates() {
             let wantsDevice = wantsDevice(candidate)
+            let placement = placement(of: candidate)
+            if candidate.isForeground, case .failure(let obstacle) = placement {
+                lacking.append((candidate.request, obstacle))
+            }
             if reserved.contains(wantsDevice) { continue }
-            switch placement(of: candidate) {
+            switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once.
                 if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) { continue }
                 return (candidate, lane)
-            case .failure(let obstacle):
-                if candidate.isForeground { lacking.append((candidate.request, obstacle)) }
+            case .failure:
                 if reserves(candidate) {
                     reserved.insert(wantsDevice)
                 } else if candidate.roomlessSince == nil {
