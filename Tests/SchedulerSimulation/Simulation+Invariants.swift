@@ -193,8 +193,10 @@ extension Simulation {
             if lane(of: job) == nil { roomless.append(job) } else { startable.append(job) }
         }
         for job in startable
-        where !(roomless + overdue).contains(where: { $0.wantsGPU == job.wantsGPU || $0.request.claim.memoryBytes > 0 })
-        {
+        where !(roomless + overdue).contains(where: { other in
+            other.wantsGPU == job.wantsGPU || other.request.claim.memoryBytes > 0
+                || other.wantsGPU && job.request.preferredResources == .gpu
+        }) {
             throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
         for job in roomless where job.isForeground && job.request.kind == .continued {
