@@ -25,9 +25,10 @@ func room(_ name: String, path: String? = nil, _ dependencies: [Target.Dependenc
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, swiftSettings: swiftSettings)
+        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, resources: resources,
+        swiftSettings: swiftSettings)
 }
 
 let package = Package(
@@ -50,15 +51,15 @@ let package = Package(
             "BGRunCommands",
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
-                "ImageExport",
-                "ImageCodecs", "ChunkedCompute",
-                argumentParser,
+                "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(
             "BackgroundTasks",
             ["SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
         .target(name: "CHostTimer", cSettings: cSettings),
+        room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
+        room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
@@ -109,6 +110,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
+        tests(of: "DescribedFile", ["TaskModel"]),
+        tests(
+            of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         tests(of: "SystemConditions", ["TaskModel"]),
         .target(

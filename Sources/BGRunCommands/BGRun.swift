@@ -8,7 +8,8 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, DevicesCommand.self, ConditionsCommand.self, WorkerCommand.self, ProbeCommand.self,
+            ExportCommand.self, DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
+            WhyCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]
     )
 

@@ -38,10 +38,18 @@ enum ExitStatus: Int32 {
         if rejection.first.detail == "alreadyRunning" { return .stoppedEarly }
         if rejection.first.detail == "identifierShape" { return .usage }
         switch rejection.code {
-        case .notPermitted: return .unavailable
+        case .notPermitted: return isOfTheManifest(rejection.first.detail) ? .notPermitted : .unavailable
         case .unavailable: return .notPermitted
         case .tooManyPendingTaskRequests, .immediateRunIneligible: return .stoppedEarly
         }
+    }
+
+    /// The program may not ask for this anywhere; otherwise the machine lacks something.
+    private static func isOfTheManifest(_ detail: String) -> Bool {
+        [
+            "unknownProgram", "identifierNotPermitted", "modeMissing", "grantMissing", "handlerMissing",
+            "handlerMismatch", "automaticInitiator",
+        ].contains(detail)
     }
 
     static let help = """

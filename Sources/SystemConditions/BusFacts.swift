@@ -1,3 +1,5 @@
+import TaskModel
+
 /// What the message bus tells of the system, as last heard.
 package struct BusFacts: Sendable {
     var idle: Reading<IdleHint>
@@ -11,6 +13,14 @@ package struct BusFacts: Sendable {
 
     static func all(_ bus: SystemBus) -> BusFacts {
         BusFacts(idle: idle(bus), metered: metered(bus), profile: profile(bus))
+    }
+
+    /// Conditions of which every change is reported by a signal.
+    var covered: ConditionSet {
+        var covered: ConditionSet = []
+        if idle.value != nil { covered.formUnion(ConditionSet(.idle)) }
+        if profile.value != nil { covered.formUnion(ConditionSet(.lowPowerMode)) }
+        return covered
     }
 
     static let logind = "org.freedesktop.login1"

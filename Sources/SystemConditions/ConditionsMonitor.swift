@@ -85,6 +85,9 @@ package final class ConditionsMonitor: ConditionsProvider {
     /// As last reported to the receiver of changes; nil before the first report.
     package var lastReadings: ConditionReadings? { setup.withLock { $0.running?.state }?.lastReadings }
 
+    /// Conditions whose every change is reported without sampling; none before the first report.
+    package var eventDriven: ConditionSet { setup.withLock { $0.running?.state }?.eventDriven ?? [] }
+
     package func start(onChange: @escaping @Sendable (Conditions) -> Void) {
         stop()
         // Under the lock, so that a report that comes at once can already stop what it comes from.

@@ -39,6 +39,21 @@ final class KernelEvents {
         if descriptor >= 0 { descriptors.append((descriptor, kind)) }
     }
 
+    /// Conditions of which every change is reported. Pressure is not among them, for only its rise is, nor is the level of
+    /// a battery, which many report in large steps.
+    var covered: ConditionSet {
+        var covered: ConditionSet = []
+        for entry in descriptors {
+            switch entry.kind {
+            case .devices: covered.formUnion(ConditionSet(.externalPower))
+            case .routes: covered.formUnion(ConditionSet(.network))
+            case .platformProfile: covered.formUnion(ConditionSet(.lowPowerMode))
+            case .pressure: break
+            }
+        }
+        return covered
+    }
+
     var polled: [pollfd] {
         descriptors.map { entry in
             let events = entry.kind == .devices || entry.kind == .routes ? POLLIN : POLLPRI

@@ -49,17 +49,19 @@ final class MonitorLoop: @unchecked Sendable {
             if orders.isStopping { return }
             changed.formUnion(due)
             if !changed.isEmpty {
-                read(changed, orders.settings, isFirst: isFirst)
+                read(changed, orders.settings, reported: kernel.covered, isFirst: isFirst)
                 isFirst = false
             }
             changed = wait(for: kernel, until: orders.plan.nextDue)
         }
     }
 
-    private func read(_ kinds: ConditionSet, _ settings: ConditionSettings, isFirst: Bool) {
+    private func read(
+        _ kinds: ConditionSet, _ settings: ConditionSettings, reported: ConditionSet, isFirst: Bool
+    ) {
         let before = readings.conditions
         reader.update(kinds, of: &readings, settings: settings, facts: facts, meter: &meter)
-        state.tell(facts, readings)
+        state.tell(facts, readings, eventDriven: reported.union(facts.covered))
         let conditions = readings.conditions
         if isFirst || conditions != before { onChange(conditions) }
     }

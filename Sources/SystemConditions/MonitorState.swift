@@ -15,6 +15,7 @@ final class MonitorState: Sendable {
     private struct Heard {
         var facts = BusFacts.unknown("not asked yet")
         var readings: ConditionReadings?
+        var eventDriven: ConditionSet = []
     }
 
     /// Readable when there are new orders.
@@ -35,6 +36,7 @@ final class MonitorState: Sendable {
     var wakeUps: Int { wakeUpCount.load(ordering: .acquiring) }
     var facts: BusFacts { heard.withLock(\.facts) }
     var lastReadings: ConditionReadings? { heard.withLock(\.readings) }
+    var eventDriven: ConditionSet { heard.withLock(\.eventDriven) }
 
     func stop() { order { $0.isStopping = true } }
 
@@ -75,7 +77,7 @@ final class MonitorState: Sendable {
 
     func countWakeUp() { wakeUpCount.add(1, ordering: .acquiringAndReleasing) }
 
-    func tell(_ facts: BusFacts, _ readings: ConditionReadings) {
-        heard.withLock { $0 = Heard(facts: facts, readings: readings) }
+    func tell(_ facts: BusFacts, _ readings: ConditionReadings, eventDriven: ConditionSet) {
+        heard.withLock { $0 = Heard(facts: facts, readings: readings, eventDriven: eventDriven) }
     }
 }

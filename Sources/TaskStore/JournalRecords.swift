@@ -8,6 +8,16 @@ package struct JobRecord: Hashable, Sendable {
     package var continues: Bool
 }
 
+/// When a job was last begun, and how that ended.
+package struct JobHistory: Hashable, Sendable {
+    package var run: Int64
+    /// Seconds since 1970.
+    package var begun: Double
+    package var ended: Double?
+    /// Code of the outcome; nil for a run that has not ended, or was killed.
+    package var outcome: String?
+}
+
 /// An output that is going to be written, noted before the work on it starts.
 package struct PlannedOutput: Hashable, Sendable {
     package var path: String

@@ -92,6 +92,21 @@ package final class TaskStore: Sendable {
         }
     }
 
+    /// How a job stands; nil for one that was never begun. Changes nothing.
+    package func history(_ identifier: TaskIdentifier) throws(StoreError) -> JobHistory? {
+        try read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT run, begun, ended, outcome FROM job WHERE identifier = ?",
+                arguments: [identifier.rawValue]
+            ).map { JobHistory(run: $0["run"], begun: $0["begun"], ended: $0["ended"], outcome: $0["outcome"]) }
+        }
+    }
+
+    /// The jobs that were ever begun, the latest first, at most 1000.
+    package func identifiers() throws(StoreError) -> [String] {
+        try read { db in try String.fetchAll(db, sql: "SELECT identifier FROM job ORDER BY begun DESC LIMIT 1000") }
+    }
+
     /// Records how a job's run ended. What it had planned and not made is no longer planned.
     ///
     /// `work` is the input that was read and the time that took, for later estimates.

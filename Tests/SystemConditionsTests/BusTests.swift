@@ -126,6 +126,7 @@ struct BusTests {
         monitor.start(onChange: log.receiver)
         let first = try #require(await log.first())
         #expect(first.network == .unmetered && first.userIdle == true && first.lowPowerMode == nil)
+        #expect(monitor.eventDriven == ConditionSet(.idle))
         try bus.run("metered(1)")
         #expect(await log.first()?.network == .metered)
         try bus.run("session('x11')")

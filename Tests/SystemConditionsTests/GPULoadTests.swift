@@ -56,6 +56,8 @@ struct GPULoadTests {
         for (process, time) in [(10, 900_000_000), (20, 300_000_100), (30, 250_005_000)] {
             try put(fixture, process: process, client(process, nanoseconds: time))
         }
+        // A descriptor that was handed on is still ours.
+        try put(fixture, process: 40, client(10, nanoseconds: 900_000_000))
         #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(1)).value == 55)
         // Counters that have gone back, and a clock that stands still, tell nothing.
         try put(fixture, process: 20, client(20, nanoseconds: 0))

@@ -15,6 +15,8 @@ struct MonitorTests {
         monitor.start(onChange: log.receiver)
         let first = try #require(await log.first())
         #expect(first.power == .battery && first.batteryPercent == 64)
+        // Nothing has changed, so nothing is reported.
+        monitor.refresh()
         try fixture.write("1\n", to: "sys/class/power_supply/AC/online")
         monitor.refresh()
         #expect(await log.first()?.power == .external)
@@ -137,6 +139,12 @@ struct MonitorTests {
         let log = ChangeLog()
         monitor.start(onChange: log.receiver)
         _ = await log.first()
+
+        // What was read anew once is not read with every later event.
+        try fixture.write("60\n", to: "sys/class/power_supply/BAT0/capacity")
+        monitor.refresh()
+        #expect(await log.first()?.batteryPercent == 60)
+        #expect(monitor.eventDriven == [ConditionSet(.externalPower), ConditionSet(.network)])
 
         func send(_ text: String, to socket: Int32) {
             let bytes = Array(text.utf8)

@@ -31,7 +31,7 @@ struct NetworkTests {
         for files in [
             ["proc/net/route": Self.heading],
             ["proc/net/route": Self.version4("eth0", mask: "000000FF")],
-            ["proc/net/route": Self.version4("eth0", flags: "0200")],
+            ["proc/net/route": Self.version4("eth0", flags: "0201")],
             ["proc/net/route": Self.version4("eth0"), "sys/class/net/eth0/operstate": "down\n"],
             ["proc/net/route": Self.version4("eth0"), "sys/class/net/eth0/operstate": "dormant\n"],
             ["proc/net/ipv6_route": Self.version6("lo", flags: "00200200")],

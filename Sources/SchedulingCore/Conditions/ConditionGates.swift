@@ -56,6 +56,11 @@ package struct ConditionGates: Sendable {
     /// When ``timePassed(at:wall:)`` has something to do next.
     package func nextDeadline(at now: Duration, wall: Duration) -> Duration? {
         let openings = (usual + strict).compactMap(\.opensAt)
+        let hours = gate(.allowedHours, isStrict: false)
+        // Another event may have come in the moment of a change, which is still to be looked at then.
+        if blockedHours.contains(where: { $0.contains(wall) }) ? hours.isOpen : !hours.isOpen && hours.opensAt == nil {
+            return now
+        }
         let hour = nextHourChange(after: wall).map { now + ($0 - wall) }
         return (openings + [hour].compactMap(\.self)).min()
     }

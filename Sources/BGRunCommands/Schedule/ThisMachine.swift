@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Glibc
+import ScheduleSimulation
+import SchedulingCore
+import TaskModel
+
+/// The machine as a scheduler on it would see it now.
+struct ThisMachine {
+    var conditions: Conditions
+    /// Why there is no GPU, and which there are; empty where nobody asks for one.
+    var offer: ComputeOffer
+    var now: WallTime
+
+    /// Looks at the machine. Drivers are tried only for a request that wants a GPU, each in a process of its own.
+    static func look(for request: TaskRequest) -> ThisMachine {
+        let wantsGPU = !request.requiredResources.union(request.preferredResources).isEmpty
+        return ThisMachine(
+            conditions: currentConditions(), offer: ComputeOffer.look(for: wantsGPU ? .requireDevice : .cpu),
+            now: currentTime())
+    }
+
+    /// Unknown values block nothing.
+    static func currentConditions() -> Conditions { Conditions() }
+
+    static func currentTime() -> WallTime {
+        var clock = timespec()
+        clock_gettime(CLOCK_REALTIME, &clock)
+        var seconds = clock.tv_sec
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return WallTime(sinceEpoch: .seconds(clock.tv_sec), offsetSeconds: parts.tm_gmtoff)
+    }
+
+    /// A scheduler with one program and nothing to do, at time zero.
+    func scheduler(_ manifest: ProgramManifest) -> Scheduler {
+        var settings = SchedulerSettings()
+        settings.cores = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        var scheduler = Scheduler(settings: settings, at: .zero, wall: now.sinceEpoch)
+        _ = scheduler.addProgram(manifest, usesHandlers: false, at: .zero)
+        let devices = [offer.device].compactMap(\.self).map {
+            ComputeDevice(id: $0.identity, name: $0.shownName, memoryBytes: $0.memoryBytes)
+        }
+        _ = scheduler.capabilitiesChanged(devices: devices, absences: offer.absences, at: .zero)
+        _ = scheduler.conditionsChanged(conditions, at: .zero)
+        return scheduler
+    }
+}
