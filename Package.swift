@@ -97,7 +97,7 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
-        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "SchedulingCore", "TaskModel"]),
+        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "TaskModel"]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -293,6 +293,35 @@ import Testing
         #expect(machine.clock.rings == rings)
     }
 
+    @Test("rule 60: committed chunks are progress at once, totals may grow, and a fraction that falls is noted")
+    func chunks() async throws {
+        let machine = try photosMachine()
+        let tasks = Recorder<BGContinuedProcessingTask>()
+        machine.scheduler.register(forTaskWithIdentifier: id("export.*"), as: BGContinuedProcessingTask.self) { task in
+            task.progress.totalUnitCount = 400
+            tasks.add(task)
+        }
+        let events = machine.scheduler.events()
+        try machine.scheduler.submit(exportRequest())
+        await machine.settle()
+        let task = tasks.values[0]
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { task.chunkCommitted(units: 2) } }
+        }
+        #expect(machine.scheduler.jobs()[0].fractionCompleted == 0.5)
+        task.progress.totalUnitCount = 800
+        task.chunkCommitted(units: 1)
+        #expect(machine.scheduler.jobs()[0].fractionCompleted == 201.0 / 800)
+        #expect(machine.scheduler.jobs()[0].state == .running)
+        task.setTaskCompleted(success: true)
+        var falls: [Double] = []
+        for await event in events {
+            if case .progressFell(let from, _) = event.kind { falls.append(from) }
+            if case .ended = event.kind { break }
+        }
+        #expect(falls == [0.5])
+    }
+
     @Test("rule 61, A20: work that shows no progress is warned of at half its limit and stopped at the limit")
     func stalled() async throws {
         let machine = try photosMachine()

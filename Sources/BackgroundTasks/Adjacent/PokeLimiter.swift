@@ -21,6 +21,7 @@ package struct PokeLimiter: Sendable {
     /// - Parameters:
     ///   - now: Does not go back.
     ///   - mayRun: Whether the program may work in the background; what waits is kept until it may.
+    /// - Returns: What was given along, merged, and how many pokes there were.
     package mutating func take(at now: Duration, mayRun: Bool) -> (payload: [String: String], count: Int)? {
         guard count > 0, mayRun, now >= nextDeadline ?? now else { return nil }
         delivered = delivered.filter { now - $0 < Self.window } + [now]

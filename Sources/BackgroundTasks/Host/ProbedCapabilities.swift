@@ -1,6 +1,6 @@
 import Foundation
 import OpenCLKit
-import ResourceProbe
+package import ResourceProbe
 import SchedulingCore
 import Synchronization
 import TaskModel
@@ -10,28 +10,36 @@ package final class ProbedCapabilities: CapabilitySource {
     /// Environment variable with the path of `bgrun`, which does the probing.
     static let variable = "BGRUN_PROBE"
 
+    private let options: ProbeOptions
+    private let folder: String?
     private let found = Mutex<Capabilities?>(nil)
 
-    package init() {}
+    /// - Parameters:
+    ///   - options: How to look; the helper in them is replaced.
+    ///   - folder: Where `bgrun` is looked for before the path.
+    package init(_ options: ProbeOptions = .standard(), beside folder: String? = ManifestSearch.ownFolder()) {
+        self.options = options
+        self.folder = folder
+    }
 
     package func capabilities() -> Capabilities {
         // Whoever asks while the first one looks waits for its answer.
         found.withLock { found in
             if let found { return found }
-            let capabilities = Self.look()
+            let capabilities = look()
             found = capabilities
             return capabilities
         }
     }
 
-    private static func look() -> Capabilities {
-        var options = ProbeOptions.standard()
-        guard let helper = helper(environment: options.environment) else {
+    private func look() -> Capabilities {
+        var options = options
+        guard let helper = helper() else {
             return Capabilities(absences: [
                 ResourceAbsence(
                     resource: .gpu, code: "noProbe",
                     sentence: "The program bgrun, which probes GPU drivers safely, was not found.",
-                    fix: "Install bgrun in the PATH, or name it in \(variable).")
+                    fix: "Install bgrun in the PATH, or name it in \(Self.variable).")
             ])
         }
         options.helper = helper
@@ -40,12 +48,10 @@ package final class ProbedCapabilities: CapabilitySource {
 
     /// `bgrun` as the environment says, beside this program, or in the path. This program itself is never started: it
     /// would not know that it is to probe.
-    private static func helper(environment: [String: String]) -> String? {
-        if let named = environment[variable], !named.isEmpty { return named }
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let folders =
-            [(own as NSString).deletingLastPathComponent]
-            + (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    private func helper() -> String? {
+        if let named = options.environment[Self.variable], !named.isEmpty { return named }
+        let path = (options.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let folders = [folder].compactMap(\.self) + path
         return folders.map { "\($0)/bgrun" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 }

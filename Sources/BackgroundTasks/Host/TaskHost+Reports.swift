@@ -23,6 +23,11 @@ extension TaskHost: TaskReports {
         }
     }
 
+    package func advanced(_ job: JobID) {
+        guard let sample = sample(job) else { return }
+        perform { state, now in state.take(sample, at: now) }
+    }
+
     package func beat(_ job: JobID, phase: String) {
         perform { state, now in state.add(state.scheduler.heartbeat(job, phase: phase, at: now)) }
     }

@@ -43,6 +43,15 @@ public final class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchec
         reports?.retitled(job, title: title, subtitle: subtitle)
     }
 
+    /// Counts units of work whose results are safe, and tells of the progress at once; from any number of threads.
+    ///
+    /// - Parameter units: Of ``progress``, at least 1.
+    public func chunkCommitted(units: Int64) {
+        precondition(units > 0, "a chunk has at least one unit")
+        taskProgress.add(units)
+        reports?.advanced(job)
+    }
+
     /// Proves life in a phase without progress, such as compiling a kernel; each phase extends the limit once (rule 62).
     ///
     /// - Parameter phase: What is being done, a few words that stay the same throughout the phase.

@@ -22,6 +22,11 @@ final class TaskProgress: Progress, @unchecked Sendable {
         lock.withLock { super.addChild(child, withPendingUnitCount: units) }
     }
 
+    /// Adds to the completed units, from any number of threads.
+    func add(_ units: Int64) {
+        lock.withLock { super.completedUnitCount += units }
+    }
+
     /// 0 ... 1 with the children's share; nil while the total is not known.
     var sampledFraction: Double? {
         lock.withLock {

@@ -4,6 +4,8 @@ package import TaskModel
 package protocol TaskReports: AnyObject, Sendable {
     func completed(_ job: JobID, success: Bool)
     func retitled(_ job: JobID, title: String, subtitle: String)
+    /// Its progress is worth a look.
+    func advanced(_ job: JobID)
     func beat(_ job: JobID, phase: String)
     /// Says what a refresh was good for.
     func refreshed(_ job: JobID, _ result: BGBackgroundFetchResult)
