@@ -153,7 +153,9 @@ extension Simulation {
             try checkStart(index, device: device, takesMemory: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
-            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) { jobs[index].protectedUntil = now + .seconds(30) }
+            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) {
+                jobs[index].protectedUntil = now + .seconds(30)
+            }
             try noteStart(index)
             if jobs[index].finishIsDue {
                 jobs[index].finishIsDue = false

@@ -196,8 +196,7 @@ extension Simulation {
         where !(roomless + overdue).contains(where: { other in
             other.wantsGPU == job.wantsGPU || other.request.claim.memoryBytes > 0
                 || other.wantsGPU && job.request.preferredResources == .gpu
-        })
-        {
+        }) {
             throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
         for job in roomless where job.isForeground && job.request.kind == .continued {

@@ -63,7 +63,9 @@ extension Scheduler {
             switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once.
-                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) { continue }
+                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
+                    continue
+                }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
@@ -142,7 +144,9 @@ extension Scheduler {
                 isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
                 isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
-        return (requests + paused).sorted { ($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id) }
+        return (requests + paused).sorted {
+            ($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)
+        }
     }
 
     /// A paused task starts again like one that waits: with all conditions of a start.
