@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A deliberate fault in the core's source, and the invariant by which the simulation has to find it.
 struct Mutation: Sendable, CustomTestStringConvertible {

@@ -82,7 +82,7 @@ package struct Scheduler: Sendable {
 
     /// A program announced itself. A known one keeps its requests and gets the new manifest.
     ///
-    /// - Parameter usesHandlers: Whether it registers launch handlers; false where the host starts its work itself.
+    /// It either registers launch handlers, or the host starts its work itself (`usesHandlers` false).
     package mutating func addProgram(
         _ manifest: ProgramManifest, usesHandlers: Bool, at time: Duration
     ) -> [SchedulerAction] {
