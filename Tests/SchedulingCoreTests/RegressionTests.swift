@@ -208,8 +208,8 @@ import Testing
         bench.tell { $0.paused(background, at: $1) }
         bench.advance(by: .seconds(40))
         bench.tell { $0.resume(background, at: $1) }
-        let deadline = try #require(bench.core.nextDeadline())
-        #expect(deadline > bench.now)
+        let deadline = bench.core.nextDeadline()
+        #expect(deadline.map { $0 > bench.now } == true)
     }
 
     @Test("rule 40: a task that was moved to the CPU does not wait for the GPU to be free")
