@@ -34,7 +34,9 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 let package = Package(
     name: "bgrun",
     products: [
-        .executable(name: "bgrun", targets: ["bgrun"])
+        .executable(name: "bgrun", targets: ["bgrun"]),
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -48,15 +50,23 @@ let package = Package(
         room(
             "BGRunCommands",
             [
-                "TaskModel", "SchedulingCore", "TaskStore", "ResourceProbe", "OpenCLKit", "ImageExport", "ImageCodecs",
-                "ChunkedCompute", "DescribedFile", "ScheduleSimulation",
+                "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
+                "ImageExport",
+                "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation",
                 argumentParser,
             ]),
+        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "TaskModel"]),
+        room(
+            "BackgroundTasks",
+            ["SchedulingCore", "TaskModel", "ResourceProbe", "OpenCLKit", "CHostTimer", "DescribedFile"]),
+        .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
+        room("SystemConditions", ["TaskModel", "CSystemConditions"]),
+        .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         room("ImageCodecs", ["CImageCodecs"]),
@@ -89,12 +99,24 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
+        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "SchedulingCore", "TaskModel"]),
+        .target(
+            name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "AppleSourceSwift6", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift6",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "AppleSourceTests",
+            dependencies: ["AppleSourceSwift5", "AppleSourceSwift6", "BackgroundTasks", "BackgroundTasksTesting"],
+            swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         tests(of: "SchedulingCore", ["TaskModel"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
+        tests(of: "SystemConditions", ["TaskModel"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),

@@ -7,7 +7,10 @@ public struct BGRun: AsyncParsableCommand {
         commandName: "bgrun",
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
-        subcommands: [ExportCommand.self, DevicesCommand.self, SimulateCommand.self, SubmitCommand.self, WhyCommand.self, WorkerCommand.self, ProbeCommand.self]
+        subcommands: [
+            ExportCommand.self, DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
+            WhyCommand.self, WorkerCommand.self, ProbeCommand.self,
+        ]
     )
 
     public init() {}

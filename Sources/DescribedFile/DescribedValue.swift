@@ -99,7 +99,8 @@ package struct DescribedValue {
         guard let text = text() else { return nil }
         guard let value = Double(text), range.contains(value) else {
             refuse(
-                "notANumber", "\"\(text)\" is no number from \(Self.short(range.lowerBound)) to "
+                "notANumber",
+                "\"\(text)\" is no number from \(Self.short(range.lowerBound)) to "
                     + "\(Self.short(range.upperBound)).", fix: "Write such a number.")
             return nil
         }

@@ -9,6 +9,7 @@ import Testing
         place = try TestPlace()
         try place.write(Self.day, to: "day.yml")
         try place.write(Self.manifest, to: "app.yml")
+        try place.write("", to: "machine/proc/empty")
     }
 
     private static let manifest = """
@@ -29,6 +30,9 @@ import Testing
           - {at: 08:00, identifier: org.a.job.a, kind: continued, work: 1h}
           - {at: 08:10, identifier: org.a.job.b, kind: continued, strategy: fail}
         """
+
+    /// A machine of which nothing is known.
+    private var bareMachine: [String: String] { ["BGRUN_SYSTEM_ROOT": place.path + "/machine"] }
 
     @Test("A day is drawn as text, as JSON and as a picture")
     func simulate() throws {
@@ -91,7 +95,7 @@ import Testing
         let before = try place.contents(".").keys.sorted()
         let ended = try place.bgrun(
             "submit", "--dry-run", "--manifest", "app.yml", "--identifier", "org.a.job.x", "--kind", "continued",
-            "--work", "10m")
+            "--work", "10m", environment: bareMachine)
         #expect(ended.status == 0)
         #expect(ended.output.contains("would be admitted"))
         #expect(ended.output.contains("on the CPU lane, in the foreground"))
@@ -111,12 +115,34 @@ import Testing
         #expect(reasons.compactMap { $0["code"] as? String }.contains("earliestBeginDate"))
     }
 
-    @Test("rule 28, rule 19: a refused dry run lists all failures and leaves the status of its cause", arguments: [
-        (["--identifier", "org.a.other", "--kind", "processing"], 77, "identifierNotPermitted"),
-        (["--identifier", "org.b.x", "--kind", "processing"], 64, "identifierShape"),
-        (["--identifier", "org.a.index", "--kind", "refresh"], 77, "modeMissing"),
-        (["--identifier", "org.a.job.x", "--kind", "continued", "--gpu"], 77, "grantMissing"),
-    ])
+    @Test("rule 28: a dry run goes by the machine's conditions, as they are measured")
+    func dryRunMeasures() throws {
+        try place.write("Mains\n", to: "machine/sys/class/power_supply/AC/type")
+        try place.write("0\n", to: "machine/sys/class/power_supply/AC/online")
+        try place.write("Battery\n", to: "machine/sys/class/power_supply/BAT0/type")
+        try place.write("System\n", to: "machine/sys/class/power_supply/BAT0/scope")
+        try place.write("1\n", to: "machine/sys/class/power_supply/BAT0/present")
+        try place.write("Discharging\n", to: "machine/sys/class/power_supply/BAT0/status")
+        try place.write("12\n", to: "machine/sys/class/power_supply/BAT0/capacity")
+        let ended = try place.bgrun(
+            "submit", "--dry-run", "--manifest", "app.yml", "--identifier", "org.a.index", "--kind", "processing",
+            "--requires-power", environment: bareMachine)
+        #expect(ended.status == 0)
+        #expect(ended.output.contains("condition.externalPower: The machine is not on external power."))
+        #expect(ended.output.contains("measured battery, needs external"))
+        let why = try place.bgrun(
+            "why", "--manifest", "app.yml", "--kind", "processing", "org.a.index", environment: bareMachine)
+        #expect(why.output.contains("measured 12 %, needs 30 %"))
+    }
+
+    @Test(
+        "rule 28, rule 19: a refused dry run lists all failures and leaves the status of its cause",
+        arguments: [
+            (["--identifier", "org.a.other", "--kind", "processing"], 77, "identifierNotPermitted"),
+            (["--identifier", "org.b.x", "--kind", "processing"], 64, "identifierShape"),
+            (["--identifier", "org.a.index", "--kind", "refresh"], 77, "modeMissing"),
+            (["--identifier", "org.a.job.x", "--kind", "continued", "--gpu"], 77, "grantMissing"),
+        ])
     func rejected(arguments: [String], status: Int32, code: String) throws {
         let ended = try CommandRun(["submit", "--dry-run", "--manifest", "app.yml"] + arguments, in: place).end()
         #expect(ended.status == status)
@@ -162,7 +188,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: state))
         let near = try place.bgrun("why", "bgrun.export.0000000000000000")
         #expect(near.status == 66)
-        let name = try #require(near.errors.split(separator: "\"").first { $0.hasPrefix("bgrun.export.") && !$0.hasSuffix("0000") })
+        let name = try #require(
+            near.errors.split(separator: "\"").first { $0.hasPrefix("bgrun.export.") && !$0.hasSuffix("0000") })
         let known = try place.bgrun("why", String(name))
         #expect(known.status == 0)
         #expect(known.output.contains("completed at"))

@@ -35,7 +35,7 @@ import Testing
             """
         let manifests = try [yaml, json].map { text in
             let file = try DescribedFile.parse(text, file: "a")
-            let manifest = try #require(DescribedManifest.read(file.root))
+            let manifest = try #require(DescribedManifest.read(file.root)).program
             try file.log.check()
             return manifest
         }
@@ -57,7 +57,7 @@ import Testing
             """)
         #expect(found.map(\.line) == [2, 4, 5])
         #expect(found.map(\.field) == ["modes[0]", "identifiers[0]", "grant"])
-        #expect(found.map(\.code) == ["unknownValue", "identifierShape", "unknownKey"])
+        #expect(found.map(\.code) == ["unknownMode", "identifierShape", "unknownKey"])
         #expect(found[0].fix.contains("refresh"))
         #expect(found[2].fix.contains("grants"))
     }
@@ -96,7 +96,9 @@ import Testing
     func description() {
         let mistakes = FileMistakes(
             file: "day.yml",
-            mistakes: [FileMistake(code: "a", field: "requests[2].at", line: 7, sentence: "It is wrong.", fix: "Mend it.")])
+            mistakes: [
+                FileMistake(code: "a", field: "requests[2].at", line: 7, sentence: "It is wrong.", fix: "Mend it.")
+            ])
         #expect(mistakes.description == "day.yml:7: requests[2].at: It is wrong. Mend it.")
     }
 

@@ -34,7 +34,8 @@ struct RequestOptions: ParsableArguments {
     @Option(help: .init("Not before, e.g. 22:00, +2h or 2026-03-02T22:00.", valueName: "time"))
     var at: String?
 
-    @Option(help: .init("For continued work that cannot start at once: queue (default) or fail.", valueName: "strategy"))
+    @Option(
+        help: .init("For continued work that cannot start at once: queue (default) or fail.", valueName: "strategy"))
     var strategy: String?
 
     @Option(help: .init("Memory that the work claims, e.g. 800M.", valueName: "size"))
@@ -96,7 +97,9 @@ struct DescribedRequest {
                     request = RequestFields.read(fields) { Self.floor($0, now: now) }
                     program = program ?? fields["program"]?.text()
                     if options.manifest == nil, let value = fields["manifest"] {
-                        manifest = value.isMapping ? DescribedManifest.read(value) : try Self.manifest(value, of: file)
+                        manifest =
+                            value.isMapping
+                            ? DescribedManifest.read(value)?.program : try Self.manifest(value, of: file)
                     }
                 }
                 try described.log.check()
@@ -119,7 +122,8 @@ struct DescribedRequest {
                 fix: "Name a file that describes it, or give --identifier and --kind.", .usage)
         }
         options.apply(to: &complete, now: now)
-        let known = manifest ?? (complete.identifier.rawValue.hasPrefix("\(Program.identifier).") ? Program.manifest : nil)
+        let known =
+            manifest ?? (complete.identifier.rawValue.hasPrefix("\(Program.identifier).") ? Program.manifest : nil)
         guard let known else {
             throw Trouble.told(
                 "the program's manifest is not known.", fix: "Name it by --manifest, or in the file by \"manifest\".",
@@ -132,7 +136,7 @@ struct DescribedRequest {
 
     private static func manifest(at path: String) throws(FileMistakes) -> ProgramManifest? {
         let described = try DescribedFile.read(path: path)
-        let manifest = DescribedManifest.read(described.root)
+        let manifest = DescribedManifest.read(described.root)?.program
         try described.log.check()
         return manifest
     }

@@ -32,7 +32,8 @@ struct SpanHistory {
         let full = ShortNames(identifiers).prefix + name
         if let found = identifiers.first(where: { $0.rawValue == name || $0.rawValue == full }) { return found }
         let near = ClosestNames.sentence(to: name, among: identifiers.map(\.rawValue))
-        throw Trouble.told("nothing in \(file) is called \"\(name)\".\(near)", fix: "Name one of its requests.", .missingInput)
+        throw Trouble.told(
+            "nothing in \(file) is called \"\(name)\".\(near)", fix: "Name one of its requests.", .missingInput)
     }
 
     private static func lines(_ span: Timeline.Span, _ timeline: Timeline) -> [String] {
@@ -49,7 +50,8 @@ struct SpanHistory {
         let head = "    \(moment(span.from, timeline))  \(words)\(place) for \(TimeText.text(span.length))"
         return [head]
             + span.reasons.map { reason in
-                let measured = reason.measured.map { " Measured \($0), needs \(reason.threshold ?? "otherwise")." } ?? ""
+                let measured =
+                    reason.measured.map { " Measured \($0), needs \(reason.threshold ?? "otherwise")." } ?? ""
                 let holders =
                     reason.holders.isEmpty
                     ? "" : " Held by \(reason.holders.map(\.rawValue).joined(separator: ", "))."

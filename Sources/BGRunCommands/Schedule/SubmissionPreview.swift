@@ -11,7 +11,8 @@ struct SubmissionPreview {
     init(_ described: DescribedRequest) {
         self.described = described
         machine = ThisMachine.look(for: described.request)
-        preview = machine.scheduler(described.manifest).preview(described.request, program: described.program, at: .zero)
+        preview = machine.scheduler(described.manifest).preview(
+            described.request, program: described.program, at: .zero)
     }
 
     var status: ExitStatus {

@@ -137,7 +137,8 @@ package struct SVGTimeline {
             case "rejected": cross(x: x + 7, y: baseline - 4)
             case "mark": mark(x: x + 7, y: baseline - 8, title: "")
             default:
-                body += "<rect class=\"\(entry.style)\" x=\"\(n(x))\" y=\"\(n(baseline - 9))\" width=\"14\" height=\"10\" rx=\"2\"/>\n"
+                body +=
+                    "<rect class=\"\(entry.style)\" x=\"\(n(x))\" y=\"\(n(baseline - 9))\" width=\"14\" height=\"10\" rx=\"2\"/>\n"
             }
             text(entry.text, x: x + 20, y: baseline, style: "small")
             x += needed
@@ -151,7 +152,8 @@ package struct SVGTimeline {
         for mark in TimeAxis.marks(start: timeline.start, length: timeline.length, most: 16) {
             let x = self.x(mark.at)
             let style = mark.isDay ? "day" : "grid"
-            lines += "<line class=\"\(style)\" x1=\"\(n(x))\" x2=\"\(n(x))\" y1=\"\(n(top - 4))\" y2=\"\(n(bottom))\"/>\n"
+            lines +=
+                "<line class=\"\(style)\" x1=\"\(n(x))\" x2=\"\(n(x))\" y1=\"\(n(top - 4))\" y2=\"\(n(bottom))\"/>\n"
             lines += "<text class=\"tick\" x=\"\(n(x))\" y=\"\(n(top - 8))\">\(mark.label)</text>\n"
         }
         return lines
@@ -160,16 +162,19 @@ package struct SVGTimeline {
     private mutating func band(_ kind: ConditionKind, y: Double) {
         label(kind.rawValue, full: kind.rawValue, y: y + 13)
         for span in timeline.conditions where span.kind == kind {
-            rect("closed", span.from, span.to, y: y + 4, height: Self.bandHeight - 8, title: [
-                "\(kind.rawValue): \(span.text)", times(span.from, span.to),
-            ])
+            rect(
+                "closed", span.from, span.to, y: y + 4, height: Self.bandHeight - 8,
+                title: [
+                    "\(kind.rawValue): \(span.text)", times(span.from, span.to),
+                ])
         }
     }
 
     private mutating func draw(_ row: TimelineRow, y: Double) {
         let waits = row.waits.map { "\($0.code.text) \(TimeText.text($0.time))" }
         label(
-            names.name(row.identifier), full: ([
+            names.name(row.identifier),
+            full: ([
                 "\(row.identifier) (\(row.kind.rawValue)): \(row.endings)",
                 "waited \(TimeText.text(row.waited)), worked \(TimeText.text(row.worked))",
             ] + waits).joined(separator: "\n"), y: y + 16)
@@ -178,9 +183,11 @@ package struct SVGTimeline {
         for span in spans where span.state == .waiting { draw(span, y: y) }
         for span in spans where span.state != .waiting { draw(span, y: y) }
         for rejection in row.rejections {
-            cross(x: x(rejection.at), y: y + Self.rowHeight / 2, title: ([
-                "rejected at \(moment(rejection.at)): \(rejection.rejection.code.rawValue)"
-            ] + rejection.rejection.failures.map { "\($0.sentence) \($0.fix)" }).joined(separator: "\n"))
+            cross(
+                x: x(rejection.at), y: y + Self.rowHeight / 2,
+                title: ([
+                    "rejected at \(moment(rejection.at)): \(rejection.rejection.code.rawValue)"
+                ] + rejection.rejection.failures.map { "\($0.sentence) \($0.fix)" }).joined(separator: "\n"))
         }
         for note in timeline.notes where note.identifier == row.identifier {
             mark(x: x(note.at), y: y + 1, title: "\(moment(note.at)) \(note.sentence)")
@@ -235,24 +242,28 @@ package struct SVGTimeline {
     ) {
         let start = x(from)
         let width = max(x(to) - start, 1.5)
-        body += "<rect class=\"\(style)\" x=\"\(n(start))\" y=\"\(n(y))\" width=\"\(n(width))\" height=\"\(n(height))\""
+        body +=
+            "<rect class=\"\(style)\" x=\"\(n(start))\" y=\"\(n(y))\" width=\"\(n(width))\" height=\"\(n(height))\""
             + (width > 6 ? " rx=\"2\"" : "") + "><title>\(Self.escaped(title.joined(separator: "\n")))</title></rect>\n"
     }
 
     private mutating func cross(x: Double, y: Double, title: String = "") {
-        body += "<path class=\"rejected\" d=\"M\(n(x - 4)) \(n(y - 4))l8 8m0 -8l-8 8\">"
+        body +=
+            "<path class=\"rejected\" d=\"M\(n(x - 4)) \(n(y - 4))l8 8m0 -8l-8 8\">"
             + (title.isEmpty ? "" : "<title>\(Self.escaped(title))</title>") + "</path>\n"
     }
 
     private mutating func mark(x: Double, y: Double, title: String) {
-        body += "<path class=\"mark\" d=\"M\(n(x - 4)) \(n(y))h8l-4 6z\">"
+        body +=
+            "<path class=\"mark\" d=\"M\(n(x - 4)) \(n(y))h8l-4 6z\">"
             + (title.isEmpty ? "" : "<title>\(Self.escaped(title))</title>") + "</path>\n"
     }
 
     /// A label that ends where the chart begins; one that is too long loses its beginning.
     private mutating func label(_ name: String, full: String, y: Double) {
         let shown = name.count > Self.maxLabel ? "…" + name.suffix(Self.maxLabel - 1) : name
-        body += "<text class=\"label\" x=\"\(n(Self.margin))\" y=\"\(n(y))\">\(Self.escaped(shown))"
+        body +=
+            "<text class=\"label\" x=\"\(n(Self.margin))\" y=\"\(n(y))\">\(Self.escaped(shown))"
             + "<title>\(Self.escaped(full))</title></text>\n"
     }
 

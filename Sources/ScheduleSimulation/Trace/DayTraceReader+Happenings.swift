@@ -139,7 +139,8 @@ extension DayTraceReader {
 
     private func device(_ id: String, _ value: DescribedValue) -> String? {
         if day.devices.contains(where: { $0.id == id }) { return id }
-        value.refuse("unknownDevice", "There is no device \"\(id)\" in this day.", fix: "Describe it under \"devices\".")
+        value.refuse(
+            "unknownDevice", "There is no device \"\(id)\" in this day.", fix: "Describe it under \"devices\".")
         return nil
     }
 

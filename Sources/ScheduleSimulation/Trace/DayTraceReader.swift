@@ -69,7 +69,7 @@ package struct DayTraceReader {
         }
         if let value = fields["settings"] { readSettings(value) }
         for value in fields["programs"]?.items() ?? [] {
-            guard let manifest = DescribedManifest.read(value) else { continue }
+            guard let manifest = DescribedManifest.read(value)?.program else { continue }
             if day.programs.contains(where: { $0.program == manifest.program }) {
                 value.refuse("repeatedProgram", "\"\(manifest.program)\" is described twice.", fix: "Keep one.")
             }
@@ -124,7 +124,8 @@ package struct DayTraceReader {
     func time(_ fields: DescribedFields) -> Duration? {
         guard let value = fields.required("at", fix: Self.timeFix), let time = time(value) else { return nil }
         guard time >= .zero, time < day.length else {
-            value.refuse("outsideTheDay", "This time is not within the day.", fix: "Choose another, or a longer length.")
+            value.refuse(
+                "outsideTheDay", "This time is not within the day.", fix: "Choose another, or a longer length.")
             return nil
         }
         return time
@@ -166,7 +167,8 @@ package struct DayTraceReader {
             guard let text = item.text() else { continue }
             let ends = text.split(separator: "-").map { WallTime.timeOfDay($0.filter { !$0.isWhitespace }) }
             guard ends.count == 2, let from = ends[0], let to = ends[1], from != to else {
-                item.refuse("quietHours", "\"\(text)\" are no hours.", fix: "Write a start and an end as in 22:00-07:00.")
+                item.refuse(
+                    "quietHours", "\"\(text)\" are no hours.", fix: "Write a start and an end as in 22:00-07:00.")
                 continue
             }
             let midnight = day.start.sinceEpoch - .seconds(day.start.secondOfDay)
@@ -176,7 +178,8 @@ package struct DayTraceReader {
                 ranges.append(start..<start + .seconds((to - from + 86_400) % 86_400))
             }
         }
-        return Self.merged(ranges)
+        let played = day.start.sinceEpoch..<day.start.sinceEpoch + day.length
+        return Self.merged(ranges).filter { $0.overlaps(played) }
     }
 
     private static func merged(_ ranges: [Range<Duration>]) -> [Range<Duration>] {

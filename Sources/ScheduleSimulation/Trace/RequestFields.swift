@@ -4,7 +4,8 @@ package import TaskModel
 /// The keys of a described request.
 package enum RequestFields {
     package static let keys = [
-        "program", "identifier", "kind", "title", "subtitle", "floor", "needs", "idle", "prefers", "mustBeKnown", "strategy",
+        "program", "identifier", "kind", "title", "subtitle", "floor", "needs", "idle", "prefers", "mustBeKnown",
+        "strategy",
         "priority", "initiator", "memory", "gpuMemory", "devices", "excludedDevices", "avoidDisplay", "slowPolicy",
         "requestKey", "work",
     ]

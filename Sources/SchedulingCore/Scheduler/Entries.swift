@@ -25,6 +25,8 @@ struct WaitingEntry: Sendable {
     var isForeground: Bool
     /// Runs so far.
     var attempts = 0
+    /// End of its backoff, wherever it waits meanwhile.
+    var backoffEnds: Duration?
     /// Since when it is due and only room is missing, as far as was seen.
     var roomlessSince: Duration?
     var parkedTime: Duration = .zero
@@ -47,6 +49,8 @@ struct RunningEntry: Sendable {
     var watch: ProgressWatch
     var terms: RunTerms
     var stamp: UInt32 = 0
+    /// The reading of memory after which it claimed its own; -1 when it holds none.
+    var claimedAfter = -1
     /// Its pause gives back what it holds.
     var releasesMemory = false
     /// Foreground work may not preempt it before; set when it goes on after having been preempted.
@@ -73,15 +77,17 @@ struct RunningEntry: Sendable {
         case .ended: return nil
         case .pausing(let since):
             let ignored = notedIgnoredPause ? nil : since + grace
-            return [ignored, budgetEnds, demotesAt].compactMap(\.self).min()
+            return [ignored, budgetEnds, demotesAt, stallDeadline].compactMap(\.self).min()
         case .paused: return [budgetEnds, demotesAt].compactMap(\.self).min()
         case .active:
-            var times = [budgetEnds, demotesAt, slowAnswerEnds, protectedUntil]
-            if request.kind == .continued, let stall = watch.stallTimes(isForeground: isForeground) {
-                times.append(warnedAt == nil ? stall.warning : stall.limit)
-            }
-            return times.compactMap(\.self).min()
+            return [budgetEnds, demotesAt, slowAnswerEnds, protectedUntil, stallDeadline].compactMap(\.self).min()
         }
+    }
+
+    /// A task that was asked to pause and hangs is silent too.
+    private var stallDeadline: Duration? {
+        guard request.kind == .continued, let stall = watch.stallTimes(isForeground: isForeground) else { return nil }
+        return warnedAt == nil ? stall.warning : stall.limit
     }
 }
 

@@ -114,7 +114,7 @@ extension Scheduler {
         if run.machine.pauseCauses.contains(.person) {
             reasons.append(WaitReason(code: .pausedByPerson, sentence: "It was paused.", fix: "Resume it."))
         }
-        if run.machine.pauseCauses.contains(.conditions) {
+        if !run.isSimulated {
             reasons += conditionReasons(
                 run.request.startConditions(isForeground: run.isForeground), strictly: run.request.mustBeKnown)
         }
@@ -177,8 +177,11 @@ extension Scheduler {
                 code: .noRoom, sentence: "The run before it has not ended.", fix: "Wait for it, or stop it.",
                 holders: holders([before]))
         }
-        return WaitReason(
-            code: .hostAbsent, sentence: "Its program is not running.", fix: "Start \(entry.program) again.")
+        return hostAbsent(entry.program)
+    }
+
+    func hostAbsent(_ program: String) -> WaitReason {
+        WaitReason(code: .hostAbsent, sentence: "Its program is not running.", fix: "Start \(program) again.")
     }
 
     private func conditionReasons(_ needed: ConditionSet, strictly known: ConditionSet) -> [WaitReason] {

@@ -40,9 +40,9 @@ extension Scheduler {
     /// Starts a waiting request now, whatever its conditions and the room (rule 99).
     package mutating func simulateLaunch(_ id: JobID, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
-        guard let entry = waiting[id], programs[entry.program]?.running[entry.request.identifier] == nil else {
-            return []
-        }
+        guard let entry = waiting[id], let program = programs[entry.program], program.isPresent,
+            program.running[entry.request.identifier] == nil
+        else { return [] }
         let lane = (try? placement(of: entry.request).get()) ?? .cpu
         return launch(id, lane, isSimulated: true) + schedule()
     }
@@ -50,23 +50,40 @@ extension Scheduler {
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
         for candidate in candidates() {
-            let wantsDevice = !candidate.request.requiredResources.isEmpty
+            let wantsDevice = wantsDevice(candidate)
             if reserved.contains(wantsDevice) { continue }
             switch placement(of: candidate) {
             case .success(let lane):
                 return (candidate, lane)
             case .failure:
-                if let since = candidate.roomlessSince {
-                    // Without tasks of ours that will end, keeping others out would help nobody.
-                    if now - since >= settings.reserveAfter, running.values.contains(where: \.takesSlot) {
-                        reserved.insert(wantsDevice)
-                    }
-                } else if !candidate.isPaused {
+                if reserves(candidate) {
+                    reserved.insert(wantsDevice)
+                } else if candidate.roomlessSince == nil, !candidate.isPaused {
                     waiting[candidate.id]?.roomlessSince = now
                 }
             }
         }
         return nil
+    }
+
+    /// Whether what waits already goes before a new request, though there is room for that.
+    mutating func othersGoFirst(before request: TaskRequest, isForeground: Bool) -> Bool {
+        let needs = WaitingLines.Needs(request, isForeground: isForeground)
+        guard lines.heads(where: { $0 == needs }, isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp }).isEmpty
+        else { return true }
+        let turn = now + (settings.turnDelay[TaskClass(request.kind, isForeground: isForeground)] ?? .zero)
+        return candidates().contains { $0.turn <= turn && wantsDevice($0) == wantsDevice(request) && reserves($0) }
+    }
+
+    private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
+
+    private func wantsDevice(_ request: TaskRequest) -> Bool { !request.requiredResources.isEmpty }
+
+    /// It has waited so long for room that it gets the next.
+    private func reserves(_ candidate: Candidate) -> Bool {
+        guard let since = candidate.roomlessSince, now - since >= settings.reserveAfter else { return false }
+        // Without tasks of ours that will end, keeping others out would help nobody.
+        return running.values.contains(where: \.takesSlot)
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
@@ -81,7 +98,7 @@ extension Scheduler {
                     roomlessSince: entry.roomlessSince, isPaused: false)
             }
         }
-        let paused = running.values.filter { $0.machine.phase == .paused && $0.machine.pauseCauses.isEmpty }.map {
+        let paused = running.values.filter { mayGoOn($0) }.map {
             let taskClass = TaskClass($0.request.kind, isForeground: $0.isForeground)
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
@@ -89,6 +106,14 @@ extension Scheduler {
                 isForeground: $0.isForeground, roomlessSince: nil, isPaused: true)
         }
         return (requests + paused).sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }
+    }
+
+    /// A paused task starts again like one that waits: with all conditions of a start.
+    private func mayGoOn(_ run: RunningEntry) -> Bool {
+        guard run.machine.phase == .paused, run.machine.pauseCauses.isEmpty else { return false }
+        return run.isSimulated
+            || gates.allow(
+                run.request.startConditions(isForeground: run.isForeground), strictly: run.request.mustBeKnown)
     }
 
     private func placement(of candidate: Candidate) -> Result<Lane, RoomObstacle> {
@@ -142,10 +167,13 @@ extension Scheduler {
         case .continued:
             break
         }
+        run.claimedAfter = reading
         run.watch.setEffort(effort(of: run.terms), at: now)
         programs[entry.program]?.running[request.identifier] = id
         running[id] = run
         setTimer(id)
+        // Other refreshes of its program are spaced out from this one.
+        if request.kind == .refresh { replaceSuccessors(of: run) }
         return [
             .launch(
                 id,
@@ -158,14 +186,24 @@ extension Scheduler {
     /// A paused task has room again.
     private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
         guard var run = running[id] else { return [] }
-        if run.releasesMemory { claim(run.request, id, lane) }
+        if run.releasesMemory {
+            claim(run.request, id, lane)
+            run.claimedAfter = reading
+        }
         run.releasesMemory = false
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted { run.protectedUntil = now + settings.protection }
+        if run.wasPreempted {
+            run.protectedUntil = now + settings.protection
+        } else if let end = run.protectedUntil, end <= now {
+            run.protectedUntil = nil
+        }
         run.wasPreempted = false
         run.notedIgnoredPause = false
+        // While it stood still nobody had to answer for it, and its silence begins anew.
+        run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }
+        run.warnedAt = nil
         run.terms = terms(isForeground: run.isForeground, device: run.device)
         run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
@@ -179,49 +217,48 @@ extension Scheduler {
         devices.claim(request.claim.deviceMemoryBytes, on: device, by: id)
     }
 
+    /// What was claimed since the latest reading is free again; what was claimed before shows in the next.
+    func claimedBytes(without run: RunningEntry) -> Int {
+        claimedSinceReading - (run.claimedAfter == reading ? run.request.claim.memoryBytes : 0)
+    }
+
     // MARK: Making room
 
     /// Foreground work does not wait for background work: the background task with the least recent progress gives
     /// its room (rule 65).
     private mutating func makeRoom() -> [SchedulerAction] {
-        guard let (waiting, obstacle) = foregroundWithoutRoom() else { return [] }
-        let holders: Set<JobID>
-        var needsMemory = true
-        switch obstacle {
-        case .slots(let ids):
-            holders = Set(ids)
-            needsMemory = false
-        case .device(.noRoom(let ids)):
-            holders = Set(ids)
-        case .memory:
-            holders = Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
-        case .device:
-            return []
+        var actions: [SchedulerAction] = []
+        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
+            guard case .failure(let obstacle) = placement(of: candidate), let holders = holders(of: obstacle),
+                !holders.contains(where: { isLeaving($0) }),
+                let victim = leastProgress(among: { [now] run in
+                    holders.contains(run.id) && run.protectedUntil ?? now <= now
+                })
+            else { continue }
+            running[victim]?.wasPreempted = true
+            // A slot is free when a task pauses; memory only when it gives it back.
+            let isSlot = if case .slots = obstacle { true } else { false }
+            actions += shed(victim, .preempted, cause: .preempted, releasingMemory: !isSlot)
         }
-        let leaving = running.values.contains { run in
-            guard holders.contains(run.id) else { return false }
-            switch run.machine.phase {
-            case .pausing: return !run.notedIgnoredPause
-            case .expiring: return true
-            case .active, .paused, .ended: return false
-            }
-        }
-        guard !leaving,
-            let victim = leastProgress(among: { [now] run in
-                holders.contains(run.id) && run.id != waiting && run.protectedUntil ?? now <= now
-            })
-        else { return [] }
-        running[victim]?.wasPreempted = true
-        return shed(victim, .preempted, cause: .preempted, releasingMemory: needsMemory)
+        return actions
     }
 
-    private mutating func foregroundWithoutRoom() -> (JobID, RoomObstacle)? {
-        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
-            if case .failure(let obstacle) = placement(of: candidate) {
-                return (candidate.id, obstacle)
-            }
+    /// Those whose end would remove the obstacle; nil where no end would.
+    private func holders(of obstacle: RoomObstacle) -> Set<JobID>? {
+        switch obstacle {
+        case .slots(let ids), .device(.noRoom(let ids)): Set(ids)
+        case .memory: Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
+        case .device: nil
         }
-        return nil
+    }
+
+    private func isLeaving(_ id: JobID) -> Bool {
+        guard let run = running[id] else { return false }
+        switch run.machine.phase {
+        case .pausing: return !run.notedIgnoredPause
+        case .expiring: return true
+        case .active, .paused, .ended: return false
+        }
     }
 
     /// The active background task whose last progress is longest ago.

@@ -60,6 +60,8 @@ extension Scheduler {
         // Its room is free now; it stands in line for it like the others.
         run.machine.clear(.preempted)
         if run.releasesMemory {
+            claimedSinceReading = claimedBytes(without: run)
+            run.claimedAfter = -1
             devices.release(id)
             run.device = nil
         }
@@ -79,7 +81,7 @@ extension Scheduler {
             running[id]?.device = nil
             // Its preference is spent: it does not go back to a device that failed it.
             running[id]?.request.preferredResources = []
-            return [.moveToCPU(id)] + updateTerms() + schedule()
+            return [.moveToCPU(id)] + enforceConditions() + updateTerms() + schedule()
         }
         if case .expiring(let reason, _) = run.machine.phase {
             return endRunning(id, .stopped(reason), isResumable: true) + schedule()
@@ -188,13 +190,15 @@ extension Scheduler {
             running[id] = run
             return []
         }
-        run.releasesMemory = false
         guard case .pausing = run.machine.phase else {
             running[id] = run
             return []
         }
+        run.releasesMemory = false
         run.machine.resume()
         run.notedIgnoredPause = false
+        run.terms = terms(isForeground: run.isForeground, device: run.device)
+        run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
         setTimer(id)
         return [.resume(id, run.terms)]
@@ -291,7 +295,15 @@ extension Scheduler {
             let (result, length) = (refreshResult(of: run, outcome), now - run.started)
             programs[run.program]?.refresh.ended(result, after: length)
         }
-        // The next run of it, and refreshes whose interval has just changed, have a new place.
+        replaceSuccessors(of: run)
+        return keepEnded(
+            EndedEntry(
+                id: id, program: run.program, request: run.request, outcome: outcome, submitted: run.submitted,
+                ended: now, isResumable: isResumable, dismissAt: nil))
+    }
+
+    /// The next run of a request, and refreshes whose interval has just changed, have a new place.
+    mutating func replaceSuccessors(of run: RunningEntry) {
         let program = programs[run.program]
         var moved = [program?.waiting[run.request.identifier]].compactMap(\.self)
         if run.request.kind == .refresh {
@@ -301,10 +313,6 @@ extension Scheduler {
             leavePlace(next)
             enqueue(next)
         }
-        return keepEnded(
-            EndedEntry(
-                id: id, program: run.program, request: run.request, outcome: outcome, submitted: run.submitted,
-                ended: now, isResumable: isResumable, dismissAt: nil))
     }
 
     private func refreshResult(of run: RunningEntry, _ outcome: TaskOutcome) -> RefreshBudget.Result {
@@ -320,6 +328,7 @@ extension Scheduler {
         guard let run = running.removeValue(forKey: id) else { return nil }
         timers.forgetOne { [running] in running[$0.id]?.stamp == $0.stamp }
         devices.release(id)
+        claimedSinceReading = claimedBytes(without: run)
         if programs[run.program]?.running[run.request.identifier] == id {
             programs[run.program]?.running[run.request.identifier] = nil
         }
@@ -331,6 +340,7 @@ extension Scheduler {
         guard let run = removeRunning(id) else { return [] }
         if programs[run.program]?.waiting[run.request.identifier] != nil {
             // The same work was asked for anew meanwhile.
+            replaceSuccessors(of: run)
             return keepEnded(
                 EndedEntry(
                     id: id, program: run.program, request: run.request, outcome: .stopped(.replaced),
@@ -339,7 +349,7 @@ extension Scheduler {
         waiting[id] = WaitingEntry(
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
             place: .delayed(.backoff, until: notBefore), stamp: newStamp(), isForeground: run.isForeground,
-            attempts: run.attempt)
+            attempts: run.attempt, backoffEnds: notBefore)
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1
         enqueue(id)
@@ -381,7 +391,7 @@ extension Scheduler {
             running[id]?.notedIgnoredPause = true
             actions.append(.note(id, .pauseIgnored))
         }
-        if run.isActive, run.request.kind == .continued,
+        if run.takesSlot, run.request.kind == .continued,
             let stall = run.watch.stallTimes(isForeground: run.isForeground)
         {
             let silence = run.watch.silence(at: now)

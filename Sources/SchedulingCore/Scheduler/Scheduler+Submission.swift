@@ -45,7 +45,7 @@ extension Scheduler {
         if let key = request.requestKey, let id = programs[program]?.requestKeys[key] {
             return Submission(answer: .success(admission(of: id, isRepeat: true)), actions: before)
         }
-        let failures = failures(of: request, program: program)
+        let failures = failures(of: request, program: program) + turnFailures(of: request)
         if let first = failures.first {
             let rejection = Rejection(first: first, others: Array(failures.dropFirst()))
             return Submission(answer: .failure(rejection), actions: before)
@@ -94,8 +94,19 @@ extension Scheduler {
     ) -> [SchedulerAction] {
         advance(to: time)
         nextID = max(nextID, id.rawValue + 1)
+        var actions: [SchedulerAction] = []
+        if let other = programs[program]?.waiting[request.identifier] {
+            // One was running when the other was submitted; the later request stands.
+            guard other < id else {
+                return keepEnded(
+                    EndedEntry(
+                        id: id, program: program, request: request, outcome: .stopped(.replaced), submitted: submitted,
+                        ended: now, isResumable: attempts > 0, dismissAt: nil))
+            }
+            actions = endWaiting(other, .stopped(.replaced))
+        }
         add(request, id: id, program: program, submitted: submitted, attempts: attempts)
-        return schedule()
+        return actions + schedule()
     }
 
     mutating func add(_ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int) {
@@ -139,6 +150,19 @@ extension Scheduler {
         return found
     }
 
+    /// There is room for a request that must start at once, but its turn has not come (rule 23).
+    private mutating func turnFailures(of request: TaskRequest) -> [Rejection.Failure] {
+        guard request.kind == .continued, request.strategy == .fail,
+            othersGoFirst(before: request, isForeground: !request.initiator.isAutomatic)
+        else { return [] }
+        return [
+            .init(
+                code: .immediateRunIneligible, detail: WaitReason.Code.behindOthers.text,
+                sentence: "Requests that have waited longer get the next room.",
+                fix: "Submit it with the strategy \"queue\", or cancel one of them.")
+        ]
+    }
+
     // MARK: Checks, in their fixed order (rule 18)
 
     private func failures(of request: TaskRequest, program name: String) -> [Rejection.Failure] {
@@ -152,7 +176,7 @@ extension Scheduler {
         let earlier =
             identifierFailures(request, program) + modeFailures(request, program) + switchFailures(name)
             + grantFailures(request, program) + resourceFailures(request) + limitFailures(request, program)
-        return earlier + immediacyFailures(request)
+        return earlier + immediacyFailures(request, program)
     }
 
     private func identifierFailures(_ request: TaskRequest, _ program: ProgramEntry) -> [Rejection.Failure] {
@@ -317,9 +341,10 @@ extension Scheduler {
     }
 
     /// `.fail` asks for a start at once, or for nothing (rule 23).
-    private func immediacyFailures(_ request: TaskRequest) -> [Rejection.Failure] {
+    private func immediacyFailures(_ request: TaskRequest, _ program: ProgramEntry) -> [Rejection.Failure] {
         guard request.kind == .continued, request.strategy == .fail else { return [] }
-        let reasons = obstacles(to: request, isForeground: !request.initiator.isAutomatic)
+        var reasons = obstacles(to: request, isForeground: !request.initiator.isAutomatic)
+        if !program.isPresent { reasons.append(hostAbsent(program.manifest.program)) }
         return reasons.map { reason in
             let holders =
                 reason.holders.isEmpty ? "" : " Held by " + reason.holders.map(\.rawValue).joined(separator: ", ") + "."

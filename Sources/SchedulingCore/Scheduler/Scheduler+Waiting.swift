@@ -60,7 +60,8 @@ extension Scheduler {
         } else if request.kind != .continued, let floor = request.earliestBegin, floor > wall {
             entry.place = .floor
             floors.insert(id, stamp: entry.stamp, at: floor)
-        } else if case .delayed(.backoff, let until) = entry.place, until > now {
+        } else if let until = entry.backoffEnds, until > now {
+            entry.place = .delayed(.backoff, until: until)
             delays.insert(id, stamp: entry.stamp, at: until)
         } else if request.kind == .refresh, let next = program?.refresh.notBefore, next > now {
             entry.place = .delayed(.refreshInterval, until: next)

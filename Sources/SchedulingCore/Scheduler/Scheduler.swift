@@ -38,6 +38,8 @@ package struct Scheduler: Sendable {
     var absences: [ResourceAbsence] = []
     /// Memory claimed by what was launched since the last reading of available memory.
     var claimedSinceReading = 0
+    /// How many readings there have been.
+    var reading = 0
     /// When the next task is stopped for want of memory; nil while there is enough.
     var shedsAt: Duration?
 
@@ -181,6 +183,11 @@ package struct Scheduler: Sendable {
         advance(to: time)
         self.absences = absences
         devices.replace(with: found)
+        // A device may come back before all that ran on it has noticed that it was gone.
+        for run in running.values {
+            guard let device = run.device else { continue }
+            devices.claim(run.request.claim.deviceMemoryBytes, on: device, by: run.id)
+        }
         return schedule()
     }
 
@@ -205,6 +212,7 @@ package struct Scheduler: Sendable {
         advance(to: time)
         let caughtUp = catchUp()
         claimedSinceReading = 0
+        reading += 1
         _ = gates.observe(conditions, at: now, wall: wall)
         pacer.observe(conditions, at: now)
         return caughtUp + enforceConditions() + updateTerms() + schedule()
@@ -243,7 +251,7 @@ package struct Scheduler: Sendable {
     mutating func catchUp() -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         if !gates.timePassed(at: now, wall: wall).isEmpty {
-            actions += enforceConditions()
+            actions += enforceConditions() + updateTerms()
         }
         while let entry = nextFloor(), entry.key <= wall {
             floors.removeFirst()

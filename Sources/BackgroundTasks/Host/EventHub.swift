@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Hands events to everyone who listens.
+final class EventHub: Sendable {
+    private struct Listeners {
+        var next: UInt64 = 0
+        var continuations: [UInt64: AsyncStream<BGTaskScheduler.Event>.Continuation] = [:]
+    }
+
+    private let listeners = Mutex(Listeners())
+
+    /// - Parameter limit: Events that are kept for a listener who does not keep up; older ones are lost.
+    /// - Returns: A stream that ends with this hub.
+    func stream(keeping limit: Int) -> AsyncStream<BGTaskScheduler.Event> {
+        let (stream, continuation) = AsyncStream<BGTaskScheduler.Event>.makeStream(
+            bufferingPolicy: .bufferingNewest(limit))
+        let id = listeners.withLock {
+            $0.next += 1
+            $0.continuations[$0.next] = continuation
+            return $0.next
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.listeners.withLock { $0.continuations.removeValue(forKey: id) }
+        }
+        return stream
+    }
+
+    func send(_ event: BGTaskScheduler.Event) {
+        let continuations = listeners.withLock { Array($0.continuations.values) }
+        for continuation in continuations { continuation.yield(event) }
+    }
+
+    deinit {
+        listeners.withLock { Array($0.continuations.values) }.forEach { $0.finish() }
+    }
+}

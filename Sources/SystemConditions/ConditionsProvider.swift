@@ -1,0 +1,18 @@
+package import TaskModel
+
+/// Where a host gets the conditions of the machine from (rule 41): the machine, or a script of them.
+package protocol ConditionsProvider: Sendable {
+    /// As they are now. May block for as long as the questions it asks may take.
+    func current() -> Conditions
+
+    /// Reports conditions once, and then each time that one of them is seen to have changed, from a thread of the
+    /// provider's own, one report after the other.
+    func start(onChange: @escaping @Sendable (Conditions) -> Void)
+
+    /// No report begins after this has returned.
+    func stop()
+
+    /// Looks at some conditions at an interval even when nothing reports that they changed; nil ends that. Others stay as
+    /// they are.
+    func setSampling(interval: Duration?, of kinds: ConditionSet)
+}

@@ -1,0 +1,38 @@
+/// SplitMix64 (Steele, Lea, Flood 2014) with what a simulation asks of it: the same seed gives the same run everywhere.
+struct Dice: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed &* 0xD1B5_4A32_D192_ED03 &+ 0x2545_F491_4F6C_DD1D
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(bound, 1))) }
+
+    mutating func number(_ range: ClosedRange<Int>) -> Int {
+        range.lowerBound + below(range.upperBound - range.lowerBound + 1)
+    }
+
+    mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value {
+        precondition(!values.isEmpty, "there is nothing to choose from")
+        return values[below(values.count)]
+    }
+
+    mutating func milliseconds(_ range: ClosedRange<Int>) -> Duration { .milliseconds(number(range)) }
+
+    /// Short times often, long ones now and then.
+    mutating func skewed(upTo longest: Duration) -> Duration {
+        let exponent = below(18)
+        let time = Duration.milliseconds(1 + below(1 << exponent) * 100)
+        return min(time, longest)
+    }
+}
