@@ -11,6 +11,7 @@ package struct DescribedFile {
     /// - Parameters:
     ///   - path: The file.
     ///   - maxBytes: Whatever is larger is something else than what a person writes.
+    /// - Returns: Its values, not yet checked.
     /// - Throws: ``FileMistakes`` with `unreadable`, `notText`, `syntax` or `repeatedKey`.
     package static func read(path: String, maxBytes: Int = 4 << 20) throws(FileMistakes) -> DescribedFile {
         try parse(try text(path: path, maxBytes: maxBytes), file: path)
@@ -28,7 +29,7 @@ package struct DescribedFile {
                 path, "unreadable", "The file cannot be read: \(reason(error)).", "Check the path and its permissions.")
         }
         guard data.count <= maxBytes else {
-            throw mistake(path, "tooLarge", "The file has more than \(maxBytes) bytes.", "Name a smaller file.")
+            throw mistake(path, "notText", "The file has more than \(maxBytes) bytes.", "Name a smaller file.")
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw mistake(path, "notText", "The file is not UTF-8 text.", "Name a file in YAML or JSON.")
@@ -44,7 +45,7 @@ package struct DescribedFile {
             throw FileMistakes(file: file, mistakes: [syntaxMistake(error)])
         }
         guard let node else {
-            throw mistake(file, "empty", "The file is empty.", "Write keys with values into it.")
+            throw mistake(file, "notAMapping", "The file is empty.", "Write keys with values into it.")
         }
         let log = MistakeLog(file: file)
         return DescribedFile(root: DescribedValue(node: node, field: "", log: log), log: log)

@@ -1,60 +1,42 @@
 package import TaskModel
 
-/// The keys of a manifest, read from wherever they stand (rule 1).
-package enum DescribedManifest {
+/// A manifest read from wherever it stands in a described file (rule 1).
+package struct DescribedManifest {
     package static let keys = ["program", "modes", "identifiers", "grants", "entryPoints"]
 
-    /// The manifest that a value describes; nil after noting what is wrong with it.
-    package static func read(_ value: DescribedValue) -> ProgramManifest? {
+    package let program: ProgramManifest
+    /// The grant that research requests need besides the mode `processing`.
+    package let grantsHealthResearch: Bool
+
+    /// Notes what is wrong in the value's log; what was read then is not to be used.
+    ///
+    /// - Returns: nil for a value that has no keys.
+    package static func read(_ value: DescribedValue) -> DescribedManifest? {
         guard let fields = value.fields(keys) else { return nil }
-        let program = fields.required("program", fix: "Add a reverse-DNS name such as org.example.photos.")
-        let name = program?.text() ?? ""
-        if let program, !isSound(name) {
-            program.refuse(
-                "programName", "\"\(name)\" is no name of a program.",
-                fix: "Write a reverse-DNS name such as org.example.photos.")
-        }
-        let modes = Set(
-            (fields.required("modes", fix: "Add [refresh, processing, continued] or some of them.")?
-                .items() ?? []).compactMap { $0.choice(TaskKind.self) })
-        let listed = fields.required("identifiers", fix: "Add the identifiers that the program may use.")?.items() ?? []
-        var permitted: [IdentifierPattern] = []
-        for item in listed {
-            guard let text = item.text() else { continue }
-            let pattern = IdentifierPattern(text)
-            if permitted.contains(pattern) {
-                item.refuse("repeatedIdentifier", "\"\(text)\" is listed twice.", fix: "Remove one of them.")
-            } else if isSound(name), let problem = pattern.shapeProblem(program: name, modes: modes) {
-                item.refuse(
-                    "identifierShape", problem,
-                    fix: "Write \(name).NAME with letters, digits, \"-\" and \"_\" in NAME.")
-            }
-            permitted.append(pattern)
-        }
-        var grants: ComputeResources = []
-        for item in fields["grants"]?.items() ?? [] {
-            // Research requests are processing requests to the scheduler.
-            grants.formUnion(item.choice(["gpu": .gpu, "healthResearch": []]) ?? [])
-        }
+        let check = ManifestCheck(log: value.log, prefix: value.field.isEmpty ? "" : value.field + ".")
+        let missing = "Add it; a list may be empty as []."
+        let name = fields.required("program", fix: missing).flatMap(entry).map(check.program) ?? ""
+        let modes = check.modes(entries(fields.required("modes", fix: missing)))
+        let permitted = check.identifiers(
+            entries(fields.required("identifiers", fix: missing)), program: name, modes: modes)
+        let grants = check.grants(entries(fields["grants"]))
         var entryPoints: [IdentifierPattern: [String]] = [:]
         for (key, command) in fields["entryPoints"]?.entries() ?? [] {
-            guard let text = key.text(), let words = command.items()?.compactMap({ $0.text() }) else { continue }
-            if !permitted.contains(IdentifierPattern(text)) {
-                key.refuse(
-                    "entryPointIdentifier", "\"\(text)\" is not among the identifiers.",
-                    fix: "Name an entry of identifiers exactly as it stands there.")
-            }
-            if words.isEmpty {
-                command.refuse("emptyCommand", "The command is empty.", fix: "Write the program and its arguments.")
-            }
-            entryPoints[IdentifierPattern(text)] = words
+            guard let pattern = entry(key), command.items() != nil else { continue }
+            let (known, words) = check.entryPoint(for: pattern, command: entries(command), permitted: permitted)
+            entryPoints[known] = words
         }
-        return ProgramManifest(
-            program: name, modes: modes, permitted: permitted, grants: grants, entryPoints: entryPoints)
+        return DescribedManifest(
+            program: ProgramManifest(
+                program: name, modes: modes, permitted: permitted, grants: grants.resources, entryPoints: entryPoints),
+            grantsHealthResearch: grants.healthResearch)
     }
 
-    private static func isSound(_ program: String) -> Bool {
-        program.contains(".") && program.utf8.count <= 96
-            && TaskIdentifier("x.\(program)").shapeProblem(program: "x") == nil
+    private static func entry(_ value: DescribedValue) -> ManifestCheck.Entry? {
+        value.text().map { ManifestCheck.Entry($0, line: value.line) }
+    }
+
+    private static func entries(_ value: DescribedValue?) -> [ManifestCheck.Entry] {
+        (value?.items() ?? []).compactMap(entry)
     }
 }

@@ -9,6 +9,7 @@ import Testing
         place = try TestPlace()
         try place.write(Self.day, to: "day.yml")
         try place.write(Self.manifest, to: "app.yml")
+        try place.write("", to: "machine/proc/empty")
     }
 
     private static let manifest = """
@@ -29,6 +30,9 @@ import Testing
           - {at: 08:00, identifier: org.a.job.a, kind: continued, work: 1h}
           - {at: 08:10, identifier: org.a.job.b, kind: continued, strategy: fail}
         """
+
+    /// A machine of which nothing is known.
+    private var bareMachine: [String: String] { ["BGRUN_SYSTEM_ROOT": place.path + "/machine"] }
 
     @Test("A day is drawn as text, as JSON and as a picture")
     func simulate() throws {
@@ -91,7 +95,7 @@ import Testing
         let before = try place.contents(".").keys.sorted()
         let ended = try place.bgrun(
             "submit", "--dry-run", "--manifest", "app.yml", "--identifier", "org.a.job.x", "--kind", "continued",
-            "--work", "10m")
+            "--work", "10m", environment: bareMachine)
         #expect(ended.status == 0)
         #expect(ended.output.contains("would be admitted"))
         #expect(ended.output.contains("on the CPU lane, in the foreground"))
@@ -109,6 +113,26 @@ import Testing
         #expect(json["startsNow"] as? Bool == false)
         let reasons = json["reasons"] as? [[String: Any]] ?? []
         #expect(reasons.compactMap { $0["code"] as? String }.contains("earliestBeginDate"))
+    }
+
+    @Test("rule 28: a dry run goes by the machine's conditions, as they are measured")
+    func dryRunMeasures() throws {
+        try place.write("Mains\n", to: "machine/sys/class/power_supply/AC/type")
+        try place.write("0\n", to: "machine/sys/class/power_supply/AC/online")
+        try place.write("Battery\n", to: "machine/sys/class/power_supply/BAT0/type")
+        try place.write("System\n", to: "machine/sys/class/power_supply/BAT0/scope")
+        try place.write("1\n", to: "machine/sys/class/power_supply/BAT0/present")
+        try place.write("Discharging\n", to: "machine/sys/class/power_supply/BAT0/status")
+        try place.write("12\n", to: "machine/sys/class/power_supply/BAT0/capacity")
+        let ended = try place.bgrun(
+            "submit", "--dry-run", "--manifest", "app.yml", "--identifier", "org.a.index", "--kind", "processing",
+            "--requires-power", environment: bareMachine)
+        #expect(ended.status == 0)
+        #expect(ended.output.contains("condition.externalPower: The machine is not on external power."))
+        #expect(ended.output.contains("measured battery, needs external"))
+        let why = try place.bgrun(
+            "why", "--manifest", "app.yml", "--kind", "processing", "org.a.index", environment: bareMachine)
+        #expect(why.output.contains("measured 12 %, needs 30 %"))
     }
 
     @Test(

@@ -35,7 +35,7 @@ import Testing
             """
         let manifests = try [yaml, json].map { text in
             let file = try DescribedFile.parse(text, file: "a")
-            let manifest = try #require(DescribedManifest.read(file.root))
+            let manifest = try #require(DescribedManifest.read(file.root)).program
             try file.log.check()
             return manifest
         }
@@ -57,7 +57,7 @@ import Testing
             """)
         #expect(found.map(\.line) == [2, 4, 5])
         #expect(found.map(\.field) == ["modes[0]", "identifiers[0]", "grant"])
-        #expect(found.map(\.code) == ["unknownValue", "identifierShape", "unknownKey"])
+        #expect(found.map(\.code) == ["unknownMode", "identifierShape", "unknownKey"])
         #expect(found[0].fix.contains("refresh"))
         #expect(found[2].fix.contains("grants"))
     }

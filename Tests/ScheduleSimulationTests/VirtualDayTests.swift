@@ -38,7 +38,7 @@ import Testing
         #expect(timeline.counts.requests == 300)
         #expect(timeline.jobs.count + timeline.rejections.count == 300)
         #expect(timeline.length == .seconds(172_800))
-        #expect(timeline.jobs.filter { $0.outcome?.isCompleted == true }.count > 200)
+        #expect(timeline.jobs.filter { $0.outcome?.isCompleted == true }.count > 100)
         #expect(VirtualDay.timeline(of: day) == timeline)
     }
 

@@ -135,7 +135,8 @@ extension Simulation {
         if job.state == .waiting { expectedEnds.append((job.id, .stopped(reason))) }
         log { _ in "stop [\(job.id)] \(reason.code)" }
         let actions = core.stop(job.id, reason, at: now)
-        if job.state == .live, job.phase != .expiring, !actions.contains(.expire(job.id, reason, deadline: now + .seconds(5)))
+        if job.state == .live, job.phase != .expiring,
+            !actions.contains(.expire(job.id, reason, deadline: now + .seconds(5)))
         {
             throw broken(.grace, job.id, "it was stopped and not told")
         }

@@ -11,7 +11,9 @@ extension Simulation {
     func checkStart(_ index: Int, device: String?, takesMemory: Bool) throws(Violation) {
         let job = jobs[index]
         let lost = plain.closed & job.needs.start | plain.strictlyClosed & job.needs.known
-        guard lost == 0 || job.isSimulated else { throw broken(.conditions, job.id, "it starts without \(names(lost))") }
+        guard lost == 0 || job.isSimulated else {
+            throw broken(.conditions, job.id, "it starts without \(names(lost))")
+        }
         guard device != nil || !job.wantsGPU || job.isSimulated else {
             throw broken(.room, job.id, "it starts without the GPU that it requires")
         }

@@ -97,7 +97,9 @@ struct DescribedRequest {
                     request = RequestFields.read(fields) { Self.floor($0, now: now) }
                     program = program ?? fields["program"]?.text()
                     if options.manifest == nil, let value = fields["manifest"] {
-                        manifest = value.isMapping ? DescribedManifest.read(value) : try Self.manifest(value, of: file)
+                        manifest =
+                            value.isMapping
+                            ? DescribedManifest.read(value)?.program : try Self.manifest(value, of: file)
                     }
                 }
                 try described.log.check()
@@ -134,7 +136,7 @@ struct DescribedRequest {
 
     private static func manifest(at path: String) throws(FileMistakes) -> ProgramManifest? {
         let described = try DescribedFile.read(path: path)
-        let manifest = DescribedManifest.read(described.root)
+        let manifest = DescribedManifest.read(described.root)?.program
         try described.log.check()
         return manifest
     }

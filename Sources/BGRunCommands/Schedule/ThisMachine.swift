@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import ScheduleSimulation
 import SchedulingCore
+import SystemConditions
 import TaskModel
 
 /// The machine as a scheduler on it would see it now.
@@ -19,8 +20,17 @@ struct ThisMachine {
             now: currentTime())
     }
 
-    /// Unknown values block nothing.
-    static func currentConditions() -> Conditions { Conditions() }
+    /// As they are read now; what cannot be read blocks nothing.
+    static func currentConditions() -> Conditions {
+        let environment = ProcessInfo.processInfo.environment
+        let root = SystemRoot(environment["BGRUN_SYSTEM_ROOT"] ?? "/")
+        let reader = ConditionsReader(root: root, bus: .standard(root: root, environment: environment))
+        let settings = ConditionSettings(
+            outputFolders: ["."], lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            ownProcesses: [Int(getpid())])
+        var meter = GPULoadMeter()
+        return reader.read(settings, meter: &meter).conditions
+    }
 
     static func currentTime() -> WallTime {
         var clock = timespec()

@@ -1,3 +1,4 @@
+import DescribedFile
 package import TaskModel
 
 /// What a program is allowed, as its manifest or its code says.
@@ -23,15 +24,19 @@ extension Manifest {
         program: String, modes: Set<BGTaskScheduler.Mode>, permittedIdentifiers: [String],
         grants: BGTaskScheduler.Grants = []
     ) throws(ManifestError) {
-        var check = ManifestCheck(file: nil)
+        let log = MistakeLog(file: "")
+        let check = ManifestCheck(log: log)
         let program = check.program(.init(program))
         let kinds = check.modes(modes.map { .init($0.rawValue) })
         let permitted = check.identifiers(permittedIdentifiers.map { .init($0) }, program: program, modes: kinds)
-        self = try check.result(
-            Manifest(
-                program: ProgramManifest(
-                    program: program, modes: kinds, permitted: permitted,
-                    grants: grants.contains(.gpu) ? .gpu : []),
-                grantsHealthResearch: grants.contains(.healthResearch)))
+        do throws(FileMistakes) {
+            try log.check()
+        } catch {
+            throw ManifestError(error.mistakes, file: nil)
+        }
+        self.init(
+            program: ProgramManifest(
+                program: program, modes: kinds, permitted: permitted, grants: grants.contains(.gpu) ? .gpu : []),
+            grantsHealthResearch: grants.contains(.healthResearch))
     }
 }

@@ -79,6 +79,10 @@ package struct VirtualDay: Sendable {
             step()
         }
         advance(to: max(end, now))
+        // What the scheduler is asked from here on is asked at this moment.
+        carryOut(scheduler.timePassed(at: now))
+        setRates()
+        record()
     }
 
     // MARK: Time

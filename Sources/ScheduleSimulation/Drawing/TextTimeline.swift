@@ -69,8 +69,8 @@ package struct TextTimeline {
 
     private mutating func drawChart() {
         let end = timeline.start.advanced(by: timeline.length)
-        let title = timeline.title.isEmpty ? "" : "\(timeline.title): "
-        lines.append("\(title)\(timeline.start.text) to \(end.text), \(TimeText.text(timeline.length))")
+        if !timeline.title.isEmpty { lines.append(timeline.title) }
+        lines.append("\(timeline.start.text) to \(end.text), \(TimeText.text(timeline.length))")
         if !names.prefix.isEmpty { lines.append("Names begin with \(names.prefix)") }
         lines.append("")
         lines.append(axis())

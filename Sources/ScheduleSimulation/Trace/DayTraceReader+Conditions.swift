@@ -12,7 +12,7 @@ extension DayTraceReader {
             let setters = ConditionFields.setters(fields)
             // The first one may leave the time out: it is how the day begins.
             guard let at = fields["at"] == nil && changes.isEmpty ? .zero : time(fields) else { continue }
-            if setters.isEmpty {
+            if fields.keys.allSatisfy({ $0 == "at" }) {
                 item.refuse(
                     "noCondition", "This names no condition.",
                     fix: "Add one of \(ConditionFields.keys.joined(separator: ", ")).")

@@ -69,7 +69,7 @@ package struct DayTraceReader {
         }
         if let value = fields["settings"] { readSettings(value) }
         for value in fields["programs"]?.items() ?? [] {
-            guard let manifest = DescribedManifest.read(value) else { continue }
+            guard let manifest = DescribedManifest.read(value)?.program else { continue }
             if day.programs.contains(where: { $0.program == manifest.program }) {
                 value.refuse("repeatedProgram", "\"\(manifest.program)\" is described twice.", fix: "Keep one.")
             }
@@ -178,7 +178,8 @@ package struct DayTraceReader {
                 ranges.append(start..<start + .seconds((to - from + 86_400) % 86_400))
             }
         }
-        return Self.merged(ranges)
+        let played = day.start.sinceEpoch..<day.start.sinceEpoch + day.length
+        return Self.merged(ranges).filter { $0.overlaps(played) }
     }
 
     private static func merged(_ ranges: [Range<Duration>]) -> [Range<Duration>] {

@@ -1,14 +1,14 @@
 import SchedulingCore
-import TaskModel
+package import TaskModel
 
-/// Checks what a manifest says, wherever it was said, and collects every mistake.
-struct ManifestCheck {
+/// Checks what a manifest says, wherever it was said, and notes every mistake (rule 1).
+package struct ManifestCheck {
     /// A text and where it stands.
-    struct Entry {
+    package struct Entry {
         var text: String
         var line: Int?
 
-        init(_ text: String, line: Int? = nil) {
+        package init(_ text: String, line: Int? = nil) {
             self.text = text
             self.line = line
         }
@@ -19,27 +19,20 @@ struct ManifestCheck {
     /// Values of `grants`.
     static let grantNames = ["gpu", "healthResearch"]
 
-    var file: String?
-    private(set) var mistakes: [ManifestError.Mistake] = []
+    let log: MistakeLog
+    /// What stands before the names of fields, for a manifest within something else.
+    let prefix: String
 
-    init(file: String?) {
-        self.file = file
+    package init(log: MistakeLog, prefix: String = "") {
+        self.log = log
+        self.prefix = prefix
     }
 
-    mutating func note(_ code: String, field: String, line: Int?, _ sentence: String, fix: String) {
-        mistakes.append(.init(code: code, field: field, line: line, sentence: sentence, fix: fix))
+    func note(_ code: String, field: String, line: Int?, _ sentence: String, fix: String) {
+        log.note(code, field: prefix + field, line: line, sentence, fix: fix)
     }
 
-    /// The value when nothing was wrong.
-    func result(_ manifest: Manifest) throws(ManifestError) -> Manifest {
-        let ordered = mistakes.enumerated().sorted {
-            ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
-        }.map(\.element)
-        guard let first = ordered.first else { return manifest }
-        throw ManifestError(file: file, first: first, others: Array(ordered.dropFirst()))
-    }
-
-    mutating func program(_ entry: Entry) -> String {
+    package func program(_ entry: Entry) -> String {
         if let problem = Self.programProblem(entry.text) {
             note(
                 "programName", field: "program", line: entry.line, problem,
@@ -48,7 +41,7 @@ struct ManifestCheck {
         return entry.text
     }
 
-    mutating func modes(_ entries: [Entry]) -> Set<TaskKind> {
+    package func modes(_ entries: [Entry]) -> Set<TaskKind> {
         var modes: Set<TaskKind> = []
         let names = TaskKind.allCases.map(\.rawValue)
         for (index, entry) in entries.enumerated() {
@@ -70,7 +63,7 @@ struct ManifestCheck {
         return modes
     }
 
-    mutating func identifiers(_ entries: [Entry], program: String, modes: Set<TaskKind>) -> [IdentifierPattern] {
+    package func identifiers(_ entries: [Entry], program: String, modes: Set<TaskKind>) -> [IdentifierPattern] {
         var seen: Set<String> = []
         for (index, entry) in entries.enumerated() {
             let field = "identifiers[\(index)]"
@@ -92,7 +85,7 @@ struct ManifestCheck {
         return entries.map { IdentifierPattern($0.text) }
     }
 
-    mutating func grants(_ entries: [Entry]) -> (resources: ComputeResources, healthResearch: Bool) {
+    func grants(_ entries: [Entry]) -> (resources: ComputeResources, healthResearch: Bool) {
         var resources: ComputeResources = []
         var healthResearch = false
         for (index, entry) in entries.enumerated() {
@@ -109,7 +102,7 @@ struct ManifestCheck {
         return (resources, healthResearch)
     }
 
-    mutating func entryPoint(
+    func entryPoint(
         for pattern: Entry, command: [Entry], permitted: [IdentifierPattern]
     ) -> (IdentifierPattern, [String]) {
         let field = "entryPoints.\(pattern.text)"
