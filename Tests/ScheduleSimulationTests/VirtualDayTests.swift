@@ -155,24 +155,41 @@ import Testing
     func effort() throws {
         let timeline = try play(
             """
-            conditions: [{}, {at: 08:00, thermal: serious}]
+            conditions: [{thermal: serious}]
             requests:
               \(request("job.a", "continued", at: "08:00", "work: 10m"))
-            """.replacing("{}, ", with: ""))
+            """)
         // In the foreground of a hot machine half of the time.
         #expect(abs((try timeline.job("job.a").worked - .seconds(1_200)) / .seconds(1)) < 1)
     }
 
-    @Test("Two tasks share the machine, and each of them has it alone before and after")
-    func sharing() throws {
+    @Test("The second of two tasks waits for the only slot")
+    func oneSlot() throws {
         let timeline = try play(
             """
             requests:
               \(request("job.a", "continued", at: "08:00", "work: 10m"))
               \(request("job.b", "continued", at: "08:05", "work: 10m"))
-            """.replacing("requests", with: "requests"), length: "2h")
-        // One slot: the second waits for the first, which is in the foreground too.
-        #expect(abs((try timeline.job("job.b").waited - .seconds(300)) / .seconds(1)) < 1)
+            """)
+        let second = try timeline.job("job.b")
+        #expect(second.waits.map(\.code) == [.noRoom])
+        #expect(second.waits.map(\.time) == [.seconds(300)])
+        #expect(second.spans[0].reasons.first?.holders == [TaskIdentifier("\(Self.app).job.a")])
+    }
+
+    @Test("Tasks on the CPU lane share the machine where together they want more than there is")
+    func sharing() throws {
+        var trace = try Days.day(
+            """
+            requests:
+              \(request("job.a", "continued", at: "08:00", "work: 10m"))
+              \(request("job.b", "continued", at: "08:05", "work: 10m"))
+            """)
+        trace.settings.cpuSlots = 2
+        let timeline = VirtualDay.timeline(of: trace)
+        // Five minutes alone, ten beside each other for five of work each, and the rest alone.
+        #expect(try abs((timeline.job("job.a").worked - .seconds(900)) / .seconds(1)) < 1)
+        #expect(try abs((timeline.job("job.b").worked - .seconds(900)) / .seconds(1)) < 1)
     }
 
     @Test("rule 61: a task that goes silent is warned, then stalled, with the measured silence")

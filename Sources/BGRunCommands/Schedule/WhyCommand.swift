@@ -93,9 +93,10 @@ struct WhyCommand: ParsableCommand {
             }
         }
         guard let known else {
+            let near = ClosestNames.sentence(to: identifier, among: names)
+            let latest = names.first.map { " The latest is \"\($0)\"." } ?? ""
             throw Trouble.told(
-                "no job of this machine is called \"\(identifier)\"."
-                    + ClosestNames.sentence(to: identifier, among: names),
+                "no job of this machine is called \"\(identifier)\".\(near.isEmpty ? latest : near)",
                 fix: "Name a job that bgrun export has begun, or describe a request with --manifest and --kind.",
                 .missingInput)
         }
