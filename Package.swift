@@ -56,7 +56,10 @@ let package = Package(
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(
             "BackgroundTasks",
-            ["SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer", yams]),
+            [
+                "SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "DescribedFile",
+                "CHostTimer",
+            ]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),

@@ -11,6 +11,7 @@ package struct DescribedFile {
     /// - Parameters:
     ///   - path: The file.
     ///   - maxBytes: Whatever is larger is something else than what a person writes.
+    /// - Returns: Its root, before anything was read from it.
     /// - Throws: ``FileMistakes`` with `unreadable`, `notText`, `syntax` or `repeatedKey`.
     package static func read(path: String, maxBytes: Int = 4 << 20) throws(FileMistakes) -> DescribedFile {
         try parse(try text(path: path, maxBytes: maxBytes), file: path)

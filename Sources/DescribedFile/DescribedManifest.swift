@@ -1,4 +1,6 @@
+import SchedulingCore
 package import TaskModel
+import Yams
 
 /// The keys of a manifest, read from wherever they stand (rule 1).
 package enum DescribedManifest {
@@ -8,8 +10,9 @@ package enum DescribedManifest {
     package static func read(_ value: DescribedValue) -> ProgramManifest? {
         guard let fields = value.fields(keys) else { return nil }
         let program = fields.required("program", fix: "Add a reverse-DNS name such as org.example.photos.")
-        let name = program?.text() ?? ""
-        if let program, !isSound(name) {
+        let named = program?.text()
+        let name = named ?? ""
+        if let program, named != nil, !isSound(name) {
             program.refuse(
                 "programName", "\"\(name)\" is no name of a program.",
                 fix: "Write a reverse-DNS name such as org.example.photos.")
@@ -41,7 +44,9 @@ package enum DescribedManifest {
             guard let text = key.text(), let words = command.items()?.compactMap({ $0.text() }) else { continue }
             if !permitted.contains(IdentifierPattern(text)) {
                 key.refuse(
-                    "entryPointIdentifier", "\"\(text)\" is not among the identifiers.",
+                    "entryPointIdentifier",
+                    "\"\(text)\" is not among the identifiers."
+                        + ClosestNames.sentence(to: text, among: permitted.map(\.rawValue)),
                     fix: "Name an entry of identifiers exactly as it stands there.")
             }
             if words.isEmpty {
@@ -51,6 +56,24 @@ package enum DescribedManifest {
         }
         return ProgramManifest(
             program: name, modes: modes, permitted: permitted, grants: grants, entryPoints: entryPoints)
+    }
+
+    /// Whether a manifest that was read without mistakes names a grant.
+    package static func names(grant: String, in value: DescribedValue) -> Bool {
+        value.node.mapping?["grants"]?.sequence?.contains { $0.scalar?.string == grant } ?? false
+    }
+
+    /// A manifest that was given in code, as if it had been read from a file without a name and without lines.
+    package static func file(
+        program: String, modes: [String], identifiers: [String], grants: [String]
+    ) -> DescribedFile {
+        func list(_ texts: [String]) -> Node { Node(texts.map { Node($0) }) }
+        let root = Node([
+            (Node("program"), Node(program)), (Node("modes"), list(modes)), (Node("identifiers"), list(identifiers)),
+            (Node("grants"), list(grants)),
+        ])
+        let log = MistakeLog(file: "")
+        return DescribedFile(root: DescribedValue(node: root, field: "", log: log), log: log)
     }
 
     private static func isSound(_ program: String) -> Bool {

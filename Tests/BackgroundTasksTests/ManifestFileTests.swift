@@ -27,7 +27,7 @@ import Testing
 
     @Test("rule 1: a manifest names program, modes, identifiers, grants and entry points")
     func sound() throws {
-        let manifest = try ManifestFile.parse(Self.sound)
+        let manifest = try ManifestFile.parse(Self.sound, file: "m.yml")
         #expect(manifest.program.program == "org.example.photos")
         #expect(manifest.program.modes == [.refresh, .processing, .continued])
         #expect(
@@ -52,7 +52,7 @@ import Testing
             \t"entryPoints": {"org.example.photos.refresh": ["/usr/bin/photos", "--refresh"]}
             }
             """
-        #expect(try ManifestFile.parse(text) == ManifestFile.parse(Self.sound))
+        #expect(try ManifestFile.parse(text, file: "m.yml") == ManifestFile.parse(Self.sound, file: "m.yml"))
     }
 
     @Test("rule 1: every mistake of a file is told, each with its field and line")
@@ -60,19 +60,19 @@ import Testing
         let found = try mistakes(
             """
             program: photos
-            modes: [refresh, procesing, fetch, refresh]
+            modes: [refresh, procesing, later]
             identifiers: org.example.photos.refresh
             grant: [gpu]
             entryPoints: 3
             """)
         #expect(
             found.map { "\($0.line ?? 0) \($0.field) \($0.code)" } == [
-                "1 program programName", "2 modes[1] unknownMode", "2 modes[2] unknownMode", "2 modes[3] repeatedMode",
-                "3 identifiers notAList", "4 grant unknownKey", "5 entryPoints notAMapping",
+                "1 program programName", "2 modes[1] unknownValue", "2 modes[2] unknownValue", "3 identifiers notAList",
+                "4 grant unknownKey", "5 entryPoints notAMapping",
             ])
         #expect(found[1].fix == "Did you mean \"processing\"?")
-        #expect(found[2].fix == "Did you mean \"refresh\"?")
-        #expect(found[5].fix == "Did you mean \"grants\"?")
+        #expect(found[2].fix.contains("\"refresh\""))
+        #expect(found[4].fix == "Did you mean \"grants\"?")
     }
 
     @Test("rule 1: keys that are missing are named")
@@ -93,7 +93,7 @@ import Testing
     @Test(
         "rule 1: what is no manifest at all is one clear error",
         arguments: [
-            ("", "notAMapping"), ("- a\n- b", "notAMapping"), ("just text", "notAMapping"), ("a: [1, 2", "syntax"),
+            ("", "empty"), ("- a\n- b", "notAMapping"), ("just text", "notAMapping"), ("a: [1, 2", "syntax"),
             ("a: b: c", "syntax"), ("\u{0}", "syntax"), ("program: x\n---\nprogram: y", "syntax"),
         ])
     func noManifest(text: String, code: String) throws {
@@ -132,7 +132,7 @@ import Testing
         #expect(found.map(\.code) == ["identifierShape"])
         let withoutMode = try mistakes(
             "program: org.example.photos\nmodes: [processing]\nidentifiers: [org.example.photos.a.*]")
-        #expect(withoutMode[0].fix.contains("continued"))
+        #expect(withoutMode[0].sentence.contains("only continued work"))
     }
 
     @Test("rule 1: an entry point names an entry of the identifiers, and a command")
@@ -157,7 +157,7 @@ import Testing
         #expect(missing.code == "unreadable" && missing.file == "/nowhere/m.yml")
         #expect(missing.sentence.contains("No such file"))
         let device = try #require(throws: ManifestError.self) { try ManifestFile.read(path: "/proc/self/exe") }
-        #expect(device.code == "notText")
+        #expect(device.code == "tooLarge")
     }
 
     @Test("rule 1: the same mistakes are found in what code says")

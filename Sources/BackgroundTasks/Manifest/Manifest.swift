@@ -1,3 +1,4 @@
+import DescribedFile
 package import TaskModel
 
 /// What a program is allowed, as its manifest or its code says.
@@ -23,15 +24,16 @@ extension Manifest {
         program: String, modes: Set<BGTaskScheduler.Mode>, permittedIdentifiers: [String],
         grants: BGTaskScheduler.Grants = []
     ) throws(ManifestError) {
-        var check = ManifestCheck(file: nil)
-        let program = check.program(.init(program))
-        let kinds = check.modes(modes.map { .init($0.rawValue) })
-        let permitted = check.identifiers(permittedIdentifiers.map { .init($0) }, program: program, modes: kinds)
-        self = try check.result(
-            Manifest(
-                program: ProgramManifest(
-                    program: program, modes: kinds, permitted: permitted,
-                    grants: grants.contains(.gpu) ? .gpu : []),
-                grantsHealthResearch: grants.contains(.healthResearch)))
+        do {
+            let described = DescribedManifest.file(
+                program: program, modes: modes.map(\.rawValue).sorted(), identifiers: permittedIdentifiers,
+                grants: [
+                    grants.contains(.gpu) ? "gpu" : nil, grants.contains(.healthResearch) ? "healthResearch" : nil,
+                ]
+                .compactMap(\.self))
+            self = try ManifestFile.manifest(described)
+        } catch {
+            throw ManifestError(error)
+        }
     }
 }

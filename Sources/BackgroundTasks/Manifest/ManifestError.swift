@@ -1,3 +1,5 @@
+import DescribedFile
+
 /// A manifest that cannot be used: every mistake in it, with its field and line (rule 1).
 public struct ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One mistake.
@@ -24,9 +26,11 @@ public struct ManifestError: Error, Hashable, Sendable, CustomStringConvertible 
     /// At least one, in the order of the file.
     public let mistakes: [Mistake]
 
-    init(file: String?, first: Mistake, others: [Mistake] = []) {
-        self.file = file
-        mistakes = [first] + others
+    init(_ error: FileMistakes) {
+        file = error.file.isEmpty ? nil : error.file
+        mistakes = error.mistakes.map {
+            Mistake(code: $0.code, field: $0.field, line: $0.line, sentence: $0.sentence, fix: $0.fix)
+        }
     }
 
     /// Machine code of the first mistake.
