@@ -112,7 +112,8 @@ let package = Package(
             dependencies: ["AppleSourceSwift5", "AppleSourceSwift6", "BackgroundTasks", "BackgroundTasksTesting"],
             swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
-        tests(of: "SchedulingCore", ["TaskModel"]),
+        room("SchedulerSimulation", path: "Tests/SchedulerSimulation", ["SchedulingCore", "TaskModel"]),
+        tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),

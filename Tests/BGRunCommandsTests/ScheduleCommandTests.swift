@@ -111,12 +111,14 @@ import Testing
         #expect(reasons.compactMap { $0["code"] as? String }.contains("earliestBeginDate"))
     }
 
-    @Test("rule 28, rule 19: a refused dry run lists all failures and leaves the status of its cause", arguments: [
-        (["--identifier", "org.a.other", "--kind", "processing"], 77, "identifierNotPermitted"),
-        (["--identifier", "org.b.x", "--kind", "processing"], 64, "identifierShape"),
-        (["--identifier", "org.a.index", "--kind", "refresh"], 77, "modeMissing"),
-        (["--identifier", "org.a.job.x", "--kind", "continued", "--gpu"], 77, "grantMissing"),
-    ])
+    @Test(
+        "rule 28, rule 19: a refused dry run lists all failures and leaves the status of its cause",
+        arguments: [
+            (["--identifier", "org.a.other", "--kind", "processing"], 77, "identifierNotPermitted"),
+            (["--identifier", "org.b.x", "--kind", "processing"], 64, "identifierShape"),
+            (["--identifier", "org.a.index", "--kind", "refresh"], 77, "modeMissing"),
+            (["--identifier", "org.a.job.x", "--kind", "continued", "--gpu"], 77, "grantMissing"),
+        ])
     func rejected(arguments: [String], status: Int32, code: String) throws {
         let ended = try CommandRun(["submit", "--dry-run", "--manifest", "app.yml"] + arguments, in: place).end()
         #expect(ended.status == status)
@@ -162,7 +164,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: state))
         let near = try place.bgrun("why", "bgrun.export.0000000000000000")
         #expect(near.status == 66)
-        let name = try #require(near.errors.split(separator: "\"").first { $0.hasPrefix("bgrun.export.") && !$0.hasSuffix("0000") })
+        let name = try #require(
+            near.errors.split(separator: "\"").first { $0.hasPrefix("bgrun.export.") && !$0.hasSuffix("0000") })
         let known = try place.bgrun("why", String(name))
         #expect(known.status == 0)
         #expect(known.output.contains("completed at"))

@@ -96,7 +96,9 @@ import Testing
     func description() {
         let mistakes = FileMistakes(
             file: "day.yml",
-            mistakes: [FileMistake(code: "a", field: "requests[2].at", line: 7, sentence: "It is wrong.", fix: "Mend it.")])
+            mistakes: [
+                FileMistake(code: "a", field: "requests[2].at", line: 7, sentence: "It is wrong.", fix: "Mend it.")
+            ])
         #expect(mistakes.description == "day.yml:7: requests[2].at: It is wrong. Mend it.")
     }
 

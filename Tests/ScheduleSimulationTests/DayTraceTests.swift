@@ -6,7 +6,8 @@ import TaskModel
 import Testing
 
 @Suite struct DayTraceTests {
-    private static let head = "start: 2026-03-02T08:00Z\nprograms: [{program: org.a, modes: [continued], identifiers: [org.a.*]}]\n"
+    private static let head =
+        "start: 2026-03-02T08:00Z\nprograms: [{program: org.a, modes: [continued], identifiers: [org.a.*]}]\n"
 
     @Test("Every mistake in a described day is told with its line and field, unknown keys with the closest one")
     func mistakes() {
@@ -55,17 +56,21 @@ import Testing
         #expect(DayTraceReader.time(text, start: start) == .seconds(seconds))
     }
 
-    @Test("What is no time is refused", arguments: ["", "24:00", "8", "08:60", "08:00 2h", "2026-02-29T08:00", "+", "::"])
+    @Test(
+        "What is no time is refused", arguments: ["", "24:00", "8", "08:60", "08:00 2h", "2026-02-29T08:00", "+", "::"])
     func noTimes(text: String) throws {
         let start = try #require(WallTime("2026-03-02T08:00Z"))
         #expect(DayTraceReader.time(text, start: start) == nil)
     }
 
-    @Test("Wall times go through leap days and offsets and back", arguments: [
-        ("2024-02-29T23:59:30Z", "2024-02-29 23:59", 1_709_251_170), ("1970-01-01T00:00", "1970-01-01 00:00", 0),
-        ("2026-03-02T08:00+05:30", "2026-03-02 08:00", 1_772_418_600), ("2100-03-01T00:00Z", "2100-03-01 00:00", 4_107_542_400),
-        ("2026-12-31T23:00-0100", "2026-12-31 23:00", 1_798_761_600),
-    ])
+    @Test(
+        "Wall times go through leap days and offsets and back",
+        arguments: [
+            ("2024-02-29T23:59:30Z", "2024-02-29 23:59", 1_709_251_170), ("1970-01-01T00:00", "1970-01-01 00:00", 0),
+            ("2026-03-02T08:00+05:30", "2026-03-02 08:00", 1_772_418_600),
+            ("2100-03-01T00:00Z", "2100-03-01 00:00", 4_107_542_400),
+            ("2026-12-31T23:00-0100", "2026-12-31 23:00", 1_798_761_600),
+        ])
     func wallTimes(text: String, shown: String, seconds: Int) throws {
         let time = try #require(WallTime(text))
         #expect(time.sinceEpoch == .seconds(seconds))

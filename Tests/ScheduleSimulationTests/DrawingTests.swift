@@ -85,9 +85,11 @@ import Testing
         #expect(row.jobs[1].waited == .seconds(1_800))
     }
 
-    @Test("Lengths of time are told in their two largest units", arguments: [
-        (0, "0 s"), (40, "40 s"), (61, "1 min 1 s"), (3_600, "1 h"), (3_660, "1 h 1 min"), (180_000, "2 d 2 h"),
-    ])
+    @Test(
+        "Lengths of time are told in their two largest units",
+        arguments: [
+            (0, "0 s"), (40, "40 s"), (61, "1 min 1 s"), (3_600, "1 h"), (3_660, "1 h 1 min"), (180_000, "2 d 2 h"),
+        ])
     func lengths(seconds: Int, text: String) {
         #expect(TimeText.text(.seconds(seconds)) == text)
     }

@@ -277,7 +277,9 @@ import Testing
             events: [{at: 08:10, switchOff: all}, {at: 09:00, switchOn: all}]
             """)
         #expect(timeline.rejections.map(\.rejection.code) == [.unavailable])
-        #expect(try timeline.job("index").waits.contains { $0.code == .backgroundSwitchedOff && $0.time == .seconds(3_000) })
+        #expect(
+            try timeline.job("index").waits.contains { $0.code == .backgroundSwitchedOff && $0.time == .seconds(3_000) }
+        )
     }
 
     @Test("Playing in two pieces gives the timeline of playing at once")

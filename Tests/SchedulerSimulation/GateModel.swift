@@ -58,7 +58,7 @@ struct GateModel: Sendable {
     private var conditions = Conditions()
     private var blockedHours: [Range<Duration>] = []
 
-    /// - Parameter isGuarded: Whether openings keep a minute apart.
+    /// Guarded ones keep a minute between openings.
     init(isGuarded: Bool, at now: Duration) {
         usual = Self.kinds.map { kind in
             let dwell = kind == .batteryLevel ? 60 : kind == .thermal ? 30 : 0

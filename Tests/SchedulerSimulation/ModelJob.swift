@@ -53,6 +53,8 @@ struct ModelJob: Sendable {
     var terms: RunTerms?
     var isSimulated = false
     var started: Duration = .zero
+    /// Step of its last launch, or of its last going on from a pause.
+    var startStep = -1
     var lastSign: Duration = .zero
     var askedToPause: Duration = .zero
     var deadline: Duration = .zero

@@ -26,7 +26,11 @@ extension Simulation {
             if dice.percent(30) {
                 try pass(to: now + dice.milliseconds(200...9_000), within: 40)
                 var changed = conditions
-                WorldGenerator.set(flap.kind, in: &changed, isCalm: dice.percent(50), &dice)
+                if dice.percent(20) {
+                    WorldGenerator.clear(flap.kind, in: &changed)
+                } else {
+                    WorldGenerator.set(flap.kind, in: &changed, isCalm: dice.percent(60), &dice)
+                }
                 return try read(changed)
             }
         }

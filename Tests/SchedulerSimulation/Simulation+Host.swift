@@ -79,6 +79,7 @@ extension Simulation {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
             }
             try checkStart(index, device: launch.device, takesMemory: true)
+            if !isAdopting { try checkTurn(index) }
         } else if let device = launch.device {
             try checkDevice(index, device)
         }
@@ -89,6 +90,9 @@ extension Simulation {
         jobs[index].terms = launch.terms
         jobs[index].isSimulated = launch.isSimulated
         jobs[index].started = now
+        jobs[index].startStep = step
+        // After ten minutes it may have had its turn before foreground work, and keeps it for a while.
+        if now - job.submitted >= .seconds(600) { jobs[index].protectedUntil = now + .seconds(30) }
         jobs[index].lastSign = now
         jobs[index].isUnread = true
         jobs[index].notBefore = nil
@@ -116,6 +120,9 @@ extension Simulation {
         jobs[index].askedToPause = now
         jobs[index].releases = releasing
         jobs[index].wasPreempted = lost == 0 && !jobs[index].isPausedByPerson
+        guard !jobs[index].wasPreempted || jobs[index].startStep != step else {
+            throw broken(.foregroundFirst, id, "it was started only to give way at once")
+        }
         if !jobs[index].isPausedByPerson { noteStop(index) }
         let behaviour = jobs[index].behaviour
         if !behaviour.ignoresPause {
@@ -146,7 +153,9 @@ extension Simulation {
             try checkStart(index, device: device, takesMemory: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
-            if jobs[index].wasPreempted { jobs[index].protectedUntil = now + .seconds(30) }
+            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) {
+                jobs[index].protectedUntil = now + .seconds(30)
+            }
             try noteStart(index)
             if jobs[index].finishIsDue {
                 jobs[index].finishIsDue = false
@@ -154,7 +163,10 @@ extension Simulation {
                 agenda.add(.finish, id, launch: jobs[index].launch, at: time)
             }
         }
-        if jobs[index].phase == .paused { jobs[index].lastSign = now }
+        if jobs[index].phase == .paused {
+            jobs[index].lastSign = now
+            jobs[index].startStep = step
+        }
         jobs[index].phase = .active
         jobs[index].wasPreempted = false
         jobs[index].releases = false
@@ -172,6 +184,9 @@ extension Simulation {
                     || guarded.strictlyClosed & jobs[index].needs.known & mask != 0
             else { throw broken(.conditions, id, "it was expired for \(kind.rawValue), which holds") }
             noteStop(index)
+        }
+        guard reason != .preempted || jobs[index].startStep != step else {
+            throw broken(.foregroundFirst, id, "it was started only to give way at once")
         }
         jobs[index].phase = .expiring
         jobs[index].deadline = deadline

@@ -171,7 +171,8 @@ extension Simulation {
         if job.isPausedByPerson, !reasons.contains(where: { $0.code == .pausedByPerson }) {
             throw broken(.reasons, job.id, "a person has paused it, which is not told")
         }
-        if job.state == .waiting, !isAvailable(job.program), !reasons.contains(where: { $0.code == .backgroundSwitchedOff })
+        if job.state == .waiting, !isAvailable(job.program),
+            !reasons.contains(where: { $0.code == .backgroundSwitchedOff })
         {
             throw broken(.reasons, job.id, "its program is switched off, which is not told")
         }
@@ -192,7 +193,10 @@ extension Simulation {
             if lane(of: job) == nil { roomless.append(job) } else { startable.append(job) }
         }
         for job in startable
-        where !(roomless + overdue).contains(where: { $0.wantsGPU == job.wantsGPU || $0.request.claim.memoryBytes > 0 }) {
+        where !(roomless + overdue).contains(where: { other in
+            other.wantsGPU == job.wantsGPU || other.request.claim.memoryBytes > 0
+                || other.wantsGPU && job.request.preferredResources == .gpu
+        }) {
             throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
         for job in roomless where job.isForeground && job.request.kind == .continued {

@@ -77,6 +77,37 @@ extension Simulation {
         return slotsTaken < settings.cpuSlots ? .cpu : nil
     }
 
+    /// Nothing that could start as well has its turn before it.
+    func checkTurn(_ index: Int) throws(Violation) {
+        let isForeground = jobs[index].isForeground
+        // What has waited long for room may go first, in the background as well.
+        guard let turn = turn(of: jobs[index]), isForeground || now - jobs[index].submitted < .seconds(600) else {
+            return
+        }
+        var earlier: [ModelJob] = []
+        for job in jobs where job.state == .waiting && job.id != jobs[index].id && isEligible(job) {
+            // What has no room may keep others like it from starting.
+            guard lane(of: job) != nil else { return }
+            guard job.isForeground == isForeground else { continue }
+            if let other = self.turn(of: job), other < turn { earlier.append(job) }
+        }
+        for job in jobs where job.state == .waiting && job.wasDue && (job.request.earliestBegin ?? wall) > wall {
+            return
+        }
+        guard let first = earlier.first else { return }
+        throw broken(.starvation, jobs[index].id, "it starts before \(first.id), whose turn it is")
+    }
+
+    /// When its wait began, with what its class has to wait longer; nil where that rests on the wall clock.
+    private func turn(of job: ModelJob) -> Duration? {
+        guard job.request.earliestBegin == nil else { return nil }
+        switch job.request.kind {
+        case .continued: return job.submitted + (job.isForeground ? .zero : .seconds(60))
+        case .processing: return job.submitted + .seconds(600)
+        case .refresh: return job.submitted + .seconds(1_200)
+        }
+    }
+
     /// Whether it is due, allowed, and has its conditions, so that only room can be missing.
     func isEligible(_ job: ModelJob) -> Bool {
         let lost = guarded.closed & job.needs.start | guarded.strictlyClosed & job.needs.known

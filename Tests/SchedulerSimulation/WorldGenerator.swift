@@ -56,7 +56,7 @@ struct WorldGenerator: Sendable {
         request.requiresExternalPower = dice.percent(20)
         request.requiresIdle = dice.percent(60)
         if dice.percent(12) {
-            request.mustBeKnown = ConditionSet((0...dice.below(2)).map { _ in dice.pick(ConditionKind.allCases) })
+            request.mustBeKnown = ConditionSet((0...dice.below(3)).map { _ in dice.pick(ConditionKind.allCases) })
         }
         if dice.percent(15) { request.strategy = .fail }
         if dice.percent(15) {
@@ -100,7 +100,7 @@ struct WorldGenerator: Sendable {
         }
     }
 
-    private static func clear(_ kind: Int, in now: inout Conditions) {
+    static func clear(_ kind: Int, in now: inout Conditions) {
         switch kind {
         case 0: now.power = nil
         case 1: now.batteryPercent = nil

@@ -65,6 +65,8 @@ struct RunningEntry: Sendable {
     var demotesAt: Duration?
     var fetchResult: RefreshBudget.Result?
     var pausedSince: Duration?
+    /// Since when it could go on and only room is missing, as far as was seen.
+    var roomlessSince: Duration?
 
     var takesSlot: Bool { machine.phase != .paused }
 

@@ -26,6 +26,8 @@ extension Scheduler {
         var isForeground: Bool
         var roomlessSince: Duration?
         var isPaused: Bool
+        /// Foreground work, and what has waited so long for room that it gets the next, go before all else (rule 87).
+        var isUrgent: Bool
     }
 
     /// Starts all that can start, and makes room for foreground work that cannot.
@@ -49,17 +51,28 @@ extension Scheduler {
 
     private mutating func nextToStart() -> (Candidate, Lane)? {
         var reserved: Set<Bool> = []
+        // What keeps foreground work from starting.
+        var lacking: [(TaskRequest, RoomObstacle)] = []
         for candidate in candidates() {
             let wantsDevice = wantsDevice(candidate)
+            let placement = placement(of: candidate)
+            if candidate.isForeground, case .failure(let obstacle) = placement {
+                lacking.append((candidate.request, obstacle))
+            }
             if reserved.contains(wantsDevice) { continue }
-            switch placement(of: candidate) {
+            switch placement {
             case .success(let lane):
+                // What it took would be taken from it again at once.
+                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
+                    continue
+                }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
                     reserved.insert(wantsDevice)
-                } else if candidate.roomlessSince == nil, !candidate.isPaused {
+                } else if candidate.roomlessSince == nil {
                     waiting[candidate.id]?.roomlessSince = now
+                    running[candidate.id]?.roomlessSince = now
                 }
             }
         }
@@ -72,7 +85,27 @@ extension Scheduler {
         guard lines.heads(where: { $0 == needs }, isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp }).isEmpty
         else { return true }
         let turn = now + (settings.turnDelay[TaskClass(request.kind, isForeground: isForeground)] ?? .zero)
-        return candidates().contains { $0.turn <= turn && wantsDevice($0) == wantsDevice(request) && reserves($0) }
+        let others = candidates()
+        if others.contains(where: {
+            reserves($0) && wantsDevice($0) == wantsDevice(request) && (!isForeground || $0.turn <= turn)
+        }) {
+            return true
+        }
+        guard !isForeground, case .success(let lane) = placement(of: request) else { return false }
+        return others.contains { other in
+            guard other.isForeground, case .failure(let obstacle) = placement(of: other) else { return false }
+            return takes(request, lane, from: other.request, obstacle)
+        }
+    }
+
+    /// Whether a request that starts there takes what another, which has no room yet, needs as well.
+    private func takes(
+        _ request: TaskRequest, _ lane: Lane, from other: TaskRequest, _ obstacle: RoomObstacle
+    ) -> Bool {
+        if case .device(.noRoom) = obstacle, lane.device != nil { return true }
+        let (claim, needed) = (request.claim.memoryBytes, other.claim.memoryBytes)
+        guard claim > 0, needed > 0, let free = freeMemory else { return false }
+        return claim + needed > free
     }
 
     private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
@@ -81,9 +114,13 @@ extension Scheduler {
 
     /// It has waited so long for room that it gets the next.
     private func reserves(_ candidate: Candidate) -> Bool {
-        guard let since = candidate.roomlessSince, now - since >= settings.reserveAfter else { return false }
+        guard hasWaitedLong(candidate.roomlessSince) else { return false }
         // Without tasks of ours that will end, keeping others out would help nobody.
         return running.values.contains(where: \.takesSlot)
+    }
+
+    private func hasWaitedLong(_ roomlessSince: Duration?) -> Bool {
+        roomlessSince.map { now - $0 >= settings.reserveAfter } ?? false
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
@@ -95,7 +132,8 @@ extension Scheduler {
             waiting[head.id].map { entry in
                 Candidate(
                     id: head.id, turn: head.key, request: entry.request, isForeground: entry.isForeground,
-                    roomlessSince: entry.roomlessSince, isPaused: false)
+                    roomlessSince: entry.roomlessSince, isPaused: false,
+                    isUrgent: entry.isForeground || hasWaitedLong(entry.roomlessSince))
             }
         }
         let paused = running.values.filter { mayGoOn($0) }.map {
@@ -103,9 +141,12 @@ extension Scheduler {
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
                 request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: nil, isPaused: true)
+                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
-        return (requests + paused).sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }
+        return (requests + paused).sorted {
+            ($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)
+        }
     }
 
     /// A paused task starts again like one that waits: with all conditions of a start.
@@ -142,10 +183,14 @@ extension Scheduler {
         return holders.count < settings.cpuSlots ? .success(.cpu) : .failure(.slots(holders: holders))
     }
 
+    /// What may still be claimed; nil where memory cannot be read.
+    private var freeMemory: Int? {
+        gates.conditions.availableMemoryBytes.map { $0 - claimedSinceReading - Int(thresholds.memory.stop) }
+    }
+
     private func memoryRoom(_ request: TaskRequest) -> Result<Void, RoomObstacle> {
         let claim = request.claim.memoryBytes
-        guard claim > 0, let available = gates.conditions.availableMemoryBytes else { return .success(()) }
-        let free = available - claimedSinceReading - Int(thresholds.memory.stop)
+        guard claim > 0, let free = freeMemory else { return .success(()) }
         return claim <= free ? .success(()) : .failure(.memory(available: max(free, 0), needed: claim))
     }
 
@@ -168,6 +213,8 @@ extension Scheduler {
             break
         }
         run.claimedAfter = reading
+        // It had its turn before foreground work, which may not take it away again at once.
+        if hasWaitedLong(entry.roomlessSince) { run.protectedUntil = now + settings.protection }
         run.watch.setEffort(effort(of: run.terms), at: now)
         programs[entry.program]?.running[request.identifier] = id
         running[id] = run
@@ -194,12 +241,13 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted {
+        if run.wasPreempted || hasWaitedLong(run.roomlessSince) {
             run.protectedUntil = now + settings.protection
         } else if let end = run.protectedUntil, end <= now {
             run.protectedUntil = nil
         }
         run.wasPreempted = false
+        run.roomlessSince = nil
         run.notedIgnoredPause = false
         // While it stood still nobody had to answer for it, and its silence begins anew.
         run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }

@@ -348,7 +348,8 @@ extension Scheduler {
         }
         waiting[id] = WaitingEntry(
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
-            place: .delayed(.backoff, until: notBefore), stamp: newStamp(), isForeground: run.isForeground,
+            place: .delayed(.backoff, until: notBefore), stamp: newStamp(),
+            isForeground: run.isForeground && run.demotesAt == nil,
             attempts: run.attempt, backoffEnds: notBefore)
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1

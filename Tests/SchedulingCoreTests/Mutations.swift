@@ -1,0 +1,131 @@
+extension Mutation {
+    static let all: [Mutation] = [
+        Mutation(
+            name: "a launched request stays in the list of its program",
+            file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "if programs[entry.program]?.waiting[entry.request.identifier] == id {",
+            new: "if id.rawValue == 0 {", invariant: "nothingLost"),
+        Mutation(
+            name: "an identifier that runs may run a second time",
+            file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "\n            && program?.running[request.identifier] == nil\n", new: "\n",
+            invariant: "nothingTwice"),
+        Mutation(
+            name: "adopting forgets the attempts",
+            file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
+            old: "submitted: submitted, attempts: attempts)\n        return actions",
+            new: "submitted: submitted, attempts: 0)\n        return actions", invariant: "nothingTwice"),
+        Mutation(
+            name: "the end is told twice", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "var actions: [SchedulerAction] = [.end(entry.id, entry.outcome)]",
+            new: "var actions: [SchedulerAction] = [.end(entry.id, entry.outcome), .end(entry.id, entry.outcome)]",
+            invariant: "oneOutcome"),
+        Mutation(
+            name: "the end is never told", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "var actions: [SchedulerAction] = [.end(entry.id, entry.outcome)]",
+            new: "var actions: [SchedulerAction] = []", invariant: "oneOutcome"),
+        Mutation(
+            name: "a replaced request is not ended", file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
+            old: "if let replaced { actions += endWaiting(replaced, .stopped(.replaced)) }",
+            new: "if let replaced { waiting[replaced] = nil }", invariant: "oneOutcome"),
+        Mutation(
+            name: "success counts after an expiration, finished or not",
+            file: "SchedulingCore/Running/TaskMachine.swift", old: "return success && isFinished ?",
+            new: "return success ?", invariant: "oneOutcome"),
+        Mutation(
+            name: "conditions are not looked at before a start",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "where: { [gates] in gates.allow($0.conditions, strictly: $0.mustBeKnown) },",
+            new: "where: { _ in true },", invariant: "conditions"),
+        Mutation(
+            name: "a condition that must be known may be unknown",
+            file: "SchedulingCore/Conditions/ConditionGates.swift",
+            old: "closed.isDisjoint(with: needed) && strictlyClosed.isDisjoint(with: known)",
+            new: "closed.isDisjoint(with: needed)", invariant: "conditions"),
+        Mutation(
+            name: "the dwell of a gate is ignored", file: "SchedulingCore/Conditions/ConditionGate.swift",
+            old: "return max(metSince + dwell, lastOpened + minBetweenOpenings)",
+            new: "return max(metSince, lastOpened + minBetweenOpenings)", invariant: "conditions"),
+        Mutation(
+            name: "a paused task goes on without the conditions of a start",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift", old: "return run.isSimulated\n",
+            new: "return true\n", invariant: "conditions"),
+        Mutation(
+            name: "one task more than there are slots", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "holders.count < settings.cpuSlots", new: "holders.count <= settings.cpuSlots", invariant: "room"),
+        Mutation(
+            name: "a task whose grace runs holds no slot", file: "SchedulingCore/Scheduler/Entries.swift",
+            old: "var takesSlot: Bool { machine.phase != .paused }", new: "var takesSlot: Bool { isActive }",
+            invariant: "room"),
+        Mutation(
+            name: "claims of memory are not looked at", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "return claim <= free ?", new: "return claim >= 0 ?", invariant: "room"),
+        Mutation(
+            name: "a request that lost its device tries again at once",
+            file: "SchedulingCore/Scheduler/Scheduler+Running.swift", old: "requeue(id, notBefore: now + delay)",
+            new: "requeue(id, notBefore: now + delay * 0)", invariant: "room"),
+        Mutation(
+            name: "conditions are left out of the reasons",
+            file: "SchedulingCore/Scheduler/Scheduler+Explaining.swift",
+            old: "reasons += conditionReasons(needs.conditions, strictly: needs.mustBeKnown)\n        guard case",
+            new: "guard case", invariant: "reasons"),
+        Mutation(
+            name: "a program that returns finds its requests still parked",
+            file: "SchedulingCore/Scheduler/Scheduler.swift",
+            old: "programs[name]?.isPresent = true\n        replaceWaiting(of: name)\n",
+            new: "programs[name]?.isPresent = true\n", invariant: "reasons"),
+        Mutation(
+            name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            old: "devices.release(id)\n        claimedSinceReading = claimedBytes(without: run)\n        if programs",
+            new: "claimedSinceReading = claimedBytes(without: run)\n        if programs", invariant: "workConserving"),
+        Mutation(
+            name: "a paused task keeps its slot", file: "SchedulingCore/Scheduler/Entries.swift",
+            old: "var takesSlot: Bool { machine.phase != .paused }", new: "var takesSlot: Bool { true }",
+            invariant: "workConserving"),
+        Mutation(
+            name: "work that conditions paused stays paused",
+            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            old: "actions += clear(.conditions, id)\n", new: "continue\n", invariant: "workConserving"),
+        Mutation(
+            name: "the grace is twice as long", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            old: "let deadline = now + settings.grace", new: "let deadline = now + settings.grace * 2",
+            invariant: "grace"),
+        Mutation(
+            name: "no timer is set for the end of the grace",
+            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            old: "deadline: deadline) else { return [] }\n        running[id] = run\n        setTimer(id)\n",
+            new: "deadline: deadline) else { return [] }\n        running[id] = run\n", invariant: "grace"),
+        Mutation(
+            name: "a gate opens more often than once a minute",
+            file: "SchedulingCore/Conditions/ConditionGate.swift",
+            old: "return max(metSince + dwell, lastOpened + minBetweenOpenings)", new: "return metSince + dwell",
+            invariant: "flapping"),
+        Mutation(
+            name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }",
+            new: "sorted { ($0.turn, $0.id) > ($1.turn, $1.id) }", invariant: "starvation"),
+        Mutation(
+            name: "waiting makes up for nothing", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "return entry.since + (settings.turnDelay[taskClass] ?? .zero)",
+            new: "return settings.turnDelay[taskClass] ?? .zero", invariant: "starvation"),
+        Mutation(
+            name: "no room is made for foreground work",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift", old: "return actions + makeRoom()",
+            new: "return actions", invariant: "foregroundFirst"),
+        Mutation(
+            name: "what is due at this very moment is left", file: "SchedulingCore/Scheduler/Scheduler.swift",
+            old: "while let entry = nextDismissal(), entry.key <= now {",
+            new: "while let entry = nextDismissal(), entry.key < now {", invariant: "deadlines"),
+        Mutation(
+            name: "silence is warned of and nothing follows", file: "SchedulingCore/Scheduler/Entries.swift",
+            old: "return warnedAt == nil ? stall.warning : stall.limit",
+            new: "return warnedAt == nil ? stall.warning : nil", invariant: "silence"),
+        Mutation(
+            name: "new terms are not told", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            old: "actions.append(.setTerms(id, terms))", new: "_ = id", invariant: "terms"),
+        Mutation(
+            name: "one request more than may wait", file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
+            old: "guard count - (replaces ? 1 : 0) >= limit", new: "guard count - (replaces ? 1 : 0) > limit",
+            invariant: "answers"),
+    ]
+}
