@@ -91,7 +91,8 @@ let package = Package(
         .executableTarget(
             name: "bgrun-bench",
             dependencies: [
-                "SamplePhotos", "ImageCodecs", "ImageExport", "SchedulingCore", "TaskModel", "CBenchProcess",
+                "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
+                "TaskModel", "CBenchProcess",
                 argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),

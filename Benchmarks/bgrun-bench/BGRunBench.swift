@@ -6,6 +6,8 @@ struct BGRunBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgrun-bench",
         abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler.",
-        subcommands: [PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self]
+        subcommands: [
+            PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self, IdleCommand.self,
+        ]
     )
 }

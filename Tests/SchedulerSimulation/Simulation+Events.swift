@@ -67,7 +67,8 @@ extension Simulation {
 
     private mutating func touchJob() throws(Violation) {
         guard !jobs.isEmpty else { return }
-        let index = dice.below(jobs.count)
+        let lively = dice.percent(60) ? jobs.indices.filter { jobs[$0].state == .live } : []
+        let index = lively.isEmpty ? dice.below(jobs.count) : dice.pick(lively)
         let job = jobs[index]
         switch dice.below(20) {
         case 0..<3: try pause(index)

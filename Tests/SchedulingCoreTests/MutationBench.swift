@@ -83,7 +83,7 @@ final class MutationBench: Sendable {
         let compiled = try await command(
             ["swiftc", "-Onone", "-wmo", "-lm", "-swift-version", "6", "-suppress-warnings", "-package-name", "bgrun"]
                 + ["-module-name", "MutatedScheduler", "-I", products.appending(path: "Modules").path]
-                + sources + objects + ["-o", executable], in: folder)
+                + sources + objects + ["-lm", "-o", executable], in: folder)
         guard compiled.status == 0 else { throw Failure(description: "It does not compile:\n\(compiled.output)") }
         let played = try await command([executable, wanted, "\(seeds)", "\(steps)"], in: folder)
         guard played.status == 0 else { throw Failure(description: "It crashed (\(played.status)):\n\(played.output)") }

@@ -102,8 +102,9 @@ extension Mutation {
             invariant: "flapping"),
         Mutation(
             name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
-            old: "sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }",
-            new: "sorted { ($0.turn, $0.id) > ($1.turn, $1.id) }", invariant: "starvation"),
+            old: "($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)",
+            new: "($0.isUrgent ? 0 : 1, $1.turn, $1.id) < ($1.isUrgent ? 0 : 1, $0.turn, $0.id)",
+            invariant: "starvation"),
         Mutation(
             name: "waiting makes up for nothing", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
             old: "return entry.since + (settings.turnDelay[taskClass] ?? .zero)",

@@ -244,8 +244,11 @@ import Testing
         var bench = Bench(settings: Self.oneSlot())
         let first = try bench.admit("a", .continued)
         let old = try bench.admit("p1", .processing)
-        bench.advance(by: .seconds(590))
-        bench.tell { $0.progressed(first, to: nil, at: $1) }
+        for _ in 0..<5 {
+            bench.advance(by: .seconds(110))
+            bench.tell { $0.progressed(first, to: nil, at: $1) }
+        }
+        bench.advance(by: .seconds(40))
         let foreground = try bench.admit("b", .continued)
         bench.tell { $0.completed(first, success: true, at: $1) }
         #expect(bench.state(foreground) == .running)

@@ -26,6 +26,8 @@ extension Scheduler {
         var isForeground: Bool
         var roomlessSince: Duration?
         var isPaused: Bool
+        /// It is paused, and has kept its memory here and on its device.
+        var holdsItsRoom: Bool
         /// Foreground work, and what has waited so long for room that it gets the next, go before all else (rule 87).
         var isUrgent: Bool
     }
@@ -62,8 +64,8 @@ extension Scheduler {
             if reserved.contains(wantsDevice) { continue }
             switch placement {
             case .success(let lane):
-                // What it took would be taken from it again at once.
-                if !candidate.isUrgent, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
+                // What it took would be taken from it again at once; what it holds already it has to use to give it back.
+                if !candidate.isUrgent, !candidate.holdsItsRoom, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
                     continue
                 }
                 return (candidate, lane)
@@ -132,7 +134,7 @@ extension Scheduler {
             waiting[head.id].map { entry in
                 Candidate(
                     id: head.id, turn: head.key, request: entry.request, isForeground: entry.isForeground,
-                    roomlessSince: entry.roomlessSince, isPaused: false,
+                    roomlessSince: entry.roomlessSince, isPaused: false, holdsItsRoom: false,
                     isUrgent: entry.isForeground || hasWaitedLong(entry.roomlessSince))
             }
         }
@@ -141,7 +143,7 @@ extension Scheduler {
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
                 request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true, holdsItsRoom: !$0.releasesMemory,
                 isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
         return (requests + paused).sorted {
@@ -158,7 +160,7 @@ extension Scheduler {
     }
 
     private func placement(of candidate: Candidate) -> Result<Lane, RoomObstacle> {
-        guard candidate.isPaused, let run = running[candidate.id], !run.releasesMemory else {
+        guard candidate.holdsItsRoom, let run = running[candidate.id] else {
             return placement(of: candidate.request)
         }
         // It still holds its memory, here or on its device, so only a slot can be missing.
@@ -233,6 +235,7 @@ extension Scheduler {
     /// A paused task has room again.
     private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
         guard var run = running[id] else { return [] }
+        let keptDevice = !run.releasesMemory && lane.device != nil
         if run.releasesMemory {
             claim(run.request, id, lane)
             run.claimedAfter = reading
@@ -241,7 +244,7 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted || hasWaitedLong(run.roomlessSince) {
+        if run.wasPreempted || keptDevice || hasWaitedLong(run.roomlessSince) {
             run.protectedUntil = now + settings.protection
         } else if let end = run.protectedUntil, end <= now {
             run.protectedUntil = nil
