@@ -88,13 +88,6 @@ package struct SystemRoot: Hashable, Sendable {
     }
 
     func exists(_ path: String) -> Bool { access(self.path(path), F_OK) == 0 }
-
-    /// Seconds since 1970 at which a file was last read from; for terminals, when something was last typed.
-    func lastAccess(_ path: String) -> Duration? {
-        var status = stat()
-        guard stat(self.path(path), &status) == 0 else { return nil }
-        return .seconds(status.st_atim.tv_sec)
-    }
 }
 
 /// Numbers in text that somebody else wrote.

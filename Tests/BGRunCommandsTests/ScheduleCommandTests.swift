@@ -1,4 +1,5 @@
 import Foundation
+import TaskStore
 import Testing
 
 /// `bgrun simulate`, `submit --dry-run` and `why`.
@@ -188,9 +189,9 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: state))
         let near = try place.bgrun("why", "bgrun.export.0000000000000000")
         #expect(near.status == 66)
-        let name = try #require(
-            near.errors.split(separator: "\"").first { $0.hasPrefix("bgrun.export.") && !$0.hasSuffix("0000") })
-        let known = try place.bgrun("why", String(name))
+        let store = try TaskStore(folder: place.path + "/.state/bgrun", program: "test")
+        let name = try #require(try store.identifiers().first)
+        let known = try place.bgrun("why", name)
         #expect(known.status == 0)
         #expect(known.output.contains("completed at"))
     }

@@ -81,7 +81,7 @@ final class MutationBench: Sendable {
                 .map { build.appending(path: $0).path }
         }
         let compiled = try await command(
-            ["swiftc", "-Onone", "-wmo", "-lm", "-swift-version", "6", "-suppress-warnings", "-package-name", "bgrun"]
+            ["swiftc", "-Onone", "-wmo", "-swift-version", "6", "-suppress-warnings", "-package-name", "bgrun"]
                 + ["-module-name", "MutatedScheduler", "-I", products.appending(path: "Modules").path]
                 + sources + objects + ["-lm", "-o", executable], in: folder)
         guard compiled.status == 0 else { throw Failure(description: "It does not compile:\n\(compiled.output)") }

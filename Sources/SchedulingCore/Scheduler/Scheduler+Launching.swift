@@ -65,9 +65,8 @@ extension Scheduler {
             switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once; what it holds already it has to use to give it back.
-                if !candidate.isUrgent, !candidate.holdsItsRoom, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
-                    continue
-                }
+                let takes = lacking.contains { takes(candidate.request, lane, from: $0, $1) }
+                if !candidate.isUrgent, !candidate.holdsItsRoom, takes { continue }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
@@ -143,7 +142,8 @@ extension Scheduler {
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
                 request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true, holdsItsRoom: !$0.releasesMemory,
+                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                holdsItsRoom: !$0.releasesMemory,
                 isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
         return (requests + paused).sorted {
