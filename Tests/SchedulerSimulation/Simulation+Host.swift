@@ -153,7 +153,8 @@ extension Simulation {
             try checkStart(index, device: device, takesMemory: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
-            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) {
+            let keptItsRoom = !hadReleased && (device != nil || jobs[index].request.claim.memoryBytes > 0)
+            if jobs[index].wasPreempted || keptItsRoom || now - jobs[index].askedToPause >= .seconds(600) {
                 jobs[index].protectedUntil = now + .seconds(30)
             }
             try noteStart(index)

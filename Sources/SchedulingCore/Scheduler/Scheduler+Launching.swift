@@ -65,7 +65,9 @@ extension Scheduler {
             switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once; what it holds already it has to use to give it back.
-                if !candidate.isUrgent, !candidate.holdsItsRoom, lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) }) {
+                if !candidate.isUrgent, !candidate.holdsItsRoom,
+                    lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) })
+                {
                     continue
                 }
                 return (candidate, lane)
@@ -143,7 +145,8 @@ extension Scheduler {
             return Candidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
                 request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true, holdsItsRoom: !$0.releasesMemory,
+                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                holdsItsRoom: !$0.releasesMemory,
                 isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
         }
         return (requests + paused).sorted {
@@ -235,7 +238,7 @@ extension Scheduler {
     /// A paused task has room again.
     private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
         guard var run = running[id] else { return [] }
-        let keptDevice = !run.releasesMemory && lane.device != nil
+        let keptItsRoom = !run.releasesMemory && (lane.device != nil || run.request.claim.memoryBytes > 0)
         if run.releasesMemory {
             claim(run.request, id, lane)
             run.claimedAfter = reading
@@ -244,7 +247,7 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted || keptDevice || hasWaitedLong(run.roomlessSince) {
+        if run.wasPreempted || keptItsRoom || hasWaitedLong(run.roomlessSince) {
             run.protectedUntil = now + settings.protection
         } else if let end = run.protectedUntil, end <= now {
             run.protectedUntil = nil
