@@ -16,7 +16,7 @@ extension Simulation {
         for job in jobs where job.state == .waiting || job.phase == .paused || job.phase == .pausing {
             if job.state != .ended { try checkReasons(job) }
         }
-        if isSettled { try checkWork() }
+        if isSettled, !isStopping { try checkWork() }
         for index in jobs.indices {
             jobs[index].heldBy = (guarded.closed | plain.closed) & jobs[index].needs.start
             jobs[index].heldStrictlyBy = (guarded.strictlyClosed | plain.strictlyClosed) & jobs[index].needs.known
