@@ -73,7 +73,9 @@ extension Simulation {
         guard launch.isSimulated == (simulated == id) else { throw broken(.room, id, "it is wrongly simulated") }
         if !launch.isSimulated {
             guard isAvailable(job.program) else { throw broken(.room, id, "its program is switched off") }
-            guard job.wasDue || job.request.kind == .continued || (job.request.earliestBegin ?? wall) <= wall else { throw broken(.room, id, "it is not due") }
+            guard job.wasDue || job.request.kind == .continued || (job.request.earliestBegin ?? wall) <= wall else {
+                throw broken(.room, id, "it is not due")
+            }
             guard job.notBefore ?? now <= now else { throw broken(.room, id, "its backoff is not over") }
             if job.request.kind == .refresh, let last = programs[job.program].lastRefresh, now - last < .seconds(600) {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
