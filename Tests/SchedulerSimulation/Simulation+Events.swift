@@ -295,6 +295,8 @@ extension Simulation {
         let told = actions.count { if case .expire(_, .sleep, now + .seconds(5)) = $0 { true } else { false } }
         let meant = jobs.count { $0.state == .live && $0.phase != .expiring }
         guard told == meant else { throw broken(.grace, nil, "\(told) of \(meant) were told to stop") }
+        isStopping = true
+        defer { isStopping = false }
         try settle(actions)
     }
 }

@@ -73,7 +73,9 @@ extension Simulation {
         guard launch.isSimulated == (simulated == id) else { throw broken(.room, id, "it is wrongly simulated") }
         if !launch.isSimulated {
             guard isAvailable(job.program) else { throw broken(.room, id, "its program is switched off") }
-            guard job.wasDue || job.request.kind == .continued else { throw broken(.room, id, "it is not due") }
+            guard job.wasDue || job.request.kind == .continued || (job.request.earliestBegin ?? wall) <= wall else {
+                throw broken(.room, id, "it is not due")
+            }
             guard job.notBefore ?? now <= now else { throw broken(.room, id, "its backoff is not over") }
             if job.request.kind == .refresh, let last = programs[job.program].lastRefresh, now - last < .seconds(600) {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
@@ -153,7 +155,8 @@ extension Simulation {
             try checkStart(index, device: device, takesMemory: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
-            if jobs[index].wasPreempted || now - jobs[index].askedToPause >= .seconds(600) {
+            let keptItsRoom = !hadReleased && (device != nil || jobs[index].request.claim.memoryBytes > 0)
+            if jobs[index].wasPreempted || keptItsRoom || now - jobs[index].askedToPause >= .seconds(600) {
                 jobs[index].protectedUntil = now + .seconds(30)
             }
             try noteStart(index)

@@ -16,7 +16,7 @@ extension Simulation {
         for job in jobs where job.state == .waiting || job.phase == .paused || job.phase == .pausing {
             if job.state != .ended { try checkReasons(job) }
         }
-        if isSettled { try checkWork() }
+        if isSettled, !isStopping { try checkWork() }
         for index in jobs.indices {
             jobs[index].heldBy = (guarded.closed | plain.closed) & jobs[index].needs.start
             jobs[index].heldStrictlyBy = (guarded.strictlyClosed | plain.strictlyClosed) & jobs[index].needs.known
@@ -204,11 +204,14 @@ extension Simulation {
         }
     }
 
-    /// Foreground work without a slot: something is leaving, or nothing can be asked to.
+    /// Foreground work without a slot or a place on a device: something is leaving, or nothing can be asked to.
     private func checkForeground(_ job: ModelJob) throws(Violation) {
-        guard !job.wantsGPU, fitsMemory(job.request) else { return }
+        guard fitsMemory(job.request) else { return }
+        let usable = devices.filter { $0.isUsable(job.request, at: now) }.map(\.device.id)
+        if job.wantsGPU, usable.isEmpty { return }
         var victim: JobID?
-        for other in jobs where other.takesSlot {
+        for other in jobs where other.state == .live && other.phase != .paused {
+            guard job.wantsGPU == (other.device != nil), other.device.map(usable.contains) ?? true else { continue }
             switch other.phase {
             case .expiring: return
             case .pausing where now < other.askedToPause + .seconds(5): return
@@ -218,7 +221,7 @@ extension Simulation {
             }
         }
         if let victim {
-            throw broken(.foregroundFirst, job.id, "it waits for a slot, and \(victim) in the background holds one")
+            throw broken(.foregroundFirst, job.id, "it waits for room, and \(victim) in the background holds it")
         }
     }
 }

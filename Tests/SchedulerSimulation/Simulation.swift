@@ -49,6 +49,8 @@ package struct Simulation: Sendable {
     var gateStarts: [StepMark?]
     var gateStops: [StepMark?]
     var isAdopting = false
+    /// Everything was asked to stop, which is no time to start something.
+    var isStopping = false
 
     var digest: UInt64 = 0xCBF2_9CE4_8422_2325
     let isTraced: Bool

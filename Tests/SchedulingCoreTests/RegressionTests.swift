@@ -298,4 +298,29 @@ import Testing
         bench.tell { $0.deviceFailed(id, at: $1) }
         #expect(bench.core.summary(id)?.isForeground == false)
     }
+
+    @Test("rule 39, rule 65: work in the background gives its device memory back to foreground work that needs it")
+    func deviceMemoryIsGivenBackToForegroundWork() throws {
+        var bench = Bench(devices: [Bench.gpu])
+        let large: (inout TaskRequest) -> Void = {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 6 << 30
+        }
+        let background = try bench.admit("a", .continued) {
+            large(&$0)
+            $0.initiator = .script
+        }
+        bench.tell { $0.pause(background, at: $1) }
+        bench.tell { $0.paused(background, at: $1) }
+        let foreground = try bench.admit("b", .continued, large)
+        #expect(bench.reasons(foreground) == ["noRoom"])
+        // Paused, it keeps its memory; going on, it is asked for it after a while.
+        bench.tell { $0.resume(background, at: $1) }
+        #expect(bench.state(background) == .running)
+        bench.advance(by: .seconds(31))
+        #expect(bench.actions.contains(.pause(background, releasingMemory: true)))
+        bench.tell { $0.paused(background, at: $1) }
+        #expect(bench.state(foreground) == .running)
+        #expect(bench.core.summary(foreground)?.device == "gpu0")
+    }
 }

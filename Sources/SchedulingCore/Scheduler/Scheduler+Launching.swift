@@ -65,8 +65,11 @@ extension Scheduler {
             switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once; what it holds already it has to use to give it back.
-                let takes = lacking.contains { takes(candidate.request, lane, from: $0, $1) }
-                if !candidate.isUrgent, !candidate.holdsItsRoom, takes { continue }
+                if !candidate.isUrgent, !candidate.holdsItsRoom,
+                    lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) })
+                {
+                    continue
+                }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
@@ -235,7 +238,7 @@ extension Scheduler {
     /// A paused task has room again.
     private mutating func goOn(_ id: JobID, _ lane: Lane) -> [SchedulerAction] {
         guard var run = running[id] else { return [] }
-        let keptDevice = !run.releasesMemory && lane.device != nil
+        let keptItsRoom = !run.releasesMemory && (lane.device != nil || run.request.claim.memoryBytes > 0)
         if run.releasesMemory {
             claim(run.request, id, lane)
             run.claimedAfter = reading
@@ -244,7 +247,7 @@ extension Scheduler {
         run.device = lane.device
         run.machine.resume()
         run.pausedSince = nil
-        if run.wasPreempted || keptDevice || hasWaitedLong(run.roomlessSince) {
+        if run.wasPreempted || keptItsRoom || hasWaitedLong(run.roomlessSince) {
             run.protectedUntil = now + settings.protection
         } else if let end = run.protectedUntil, end <= now {
             run.protectedUntil = nil
@@ -287,9 +290,12 @@ extension Scheduler {
                 })
             else { continue }
             running[victim]?.wasPreempted = true
-            // A slot is free when a task pauses; memory only when it gives it back.
-            let isSlot = if case .slots = obstacle { true } else { false }
-            actions += shed(victim, .preempted, cause: .preempted, releasingMemory: !isSlot)
+            let releases: Bool
+            switch obstacle {
+            case .memory, .device: releases = true
+            case .slots: releases = false
+            }
+            actions += shed(victim, .preempted, cause: .preempted, releasingMemory: releases)
         }
         return actions
     }
@@ -319,7 +325,7 @@ extension Scheduler {
     }
 
     /// Continued work pauses, other work expires.
-    private mutating func shed(
+    mutating func shed(
         _ id: JobID, _ reason: StopReason, cause: TaskMachine.PauseCause, releasingMemory: Bool
     ) -> [SchedulerAction] {
         guard let run = running[id] else { return [] }
