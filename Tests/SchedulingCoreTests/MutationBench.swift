@@ -66,6 +66,8 @@ final class MutationBench: Sendable {
     func run(_ mutation: Mutation?, wanted: String, seeds: Int, steps: Int) async throws -> [String] {
         let folder = place.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // What cannot be removed goes with the bench.
+        defer { _ = try? FileManager.default.removeItem(at: folder) }
         var sources: [String] = []
         for part in ["Sources/TaskModel", "Sources/SchedulingCore", "Tests/SchedulerSimulation"] {
             sources += try copy(part, to: folder, mutation)
