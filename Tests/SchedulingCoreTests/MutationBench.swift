@@ -15,7 +15,7 @@ struct Mutation: Sendable, CustomTestStringConvertible {
 
 /// Builds the core and its simulation from source as one program, with one mutation or none, and runs it.
 ///
-/// It lies in a folder of its own, which goes with it.
+/// It lies in a folder of its own.
 final class MutationBench: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -57,7 +57,8 @@ final class MutationBench: Sendable {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     }
 
-    deinit {
+    /// Takes the folder away. Not left to the end of the bench, which the end of all tests may forestall.
+    func remove() {
         // What cannot be removed stays in the folder for temporary files.
         _ = try? FileManager.default.removeItem(at: place)
     }
@@ -66,6 +67,8 @@ final class MutationBench: Sendable {
     func run(_ mutation: Mutation?, wanted: String, seeds: Int, steps: Int) async throws -> [String] {
         let folder = place.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // What cannot be removed goes with the bench.
+        defer { _ = try? FileManager.default.removeItem(at: folder) }
         var sources: [String] = []
         for part in ["Sources/TaskModel", "Sources/SchedulingCore", "Tests/SchedulerSimulation"] {
             sources += try copy(part, to: folder, mutation)

@@ -8,6 +8,7 @@ import Testing
 
     @Test func eachMutationOfTheCoreIsFoundByItsInvariant() async throws {
         let bench = try MutationBench()
+        defer { bench.remove() }
         await withTaskGroup(of: Void.self) { group in
             for lane in 0..<2 {
                 group.addTask {
@@ -39,7 +40,9 @@ import Testing
 
     /// Another process has other hash seeds, and an unoptimized build another layout.
     @Test func withoutAMutationEveryInvariantHoldsAndTheRunIsTheSameInAnotherProcess() async throws {
-        let lines = try await MutationBench().run(nil, wanted: "any", seeds: 4, steps: Self.steps)
+        let bench = try MutationBench()
+        defer { bench.remove() }
+        let lines = try await bench.run(nil, wanted: "any", seeds: 4, steps: Self.steps)
         #expect(!lines.contains { $0.hasPrefix("found") })
         for seed in UInt64(1)...4 {
             let report = Simulation.run(seed: seed, steps: Self.steps)
