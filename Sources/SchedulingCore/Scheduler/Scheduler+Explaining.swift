@@ -98,11 +98,7 @@ extension Scheduler {
         guard case .line = entry.place else { return reasons }
         reasons += roomReasons(placement(of: entry.request))
         guard reasons.isEmpty else { return reasons }
-        return [
-            WaitReason(
-                code: .behindOthers, sentence: "Requests that have waited longer get the next room.",
-                fix: "Wait for its turn, or promote it.", holders: holders(running.keys.sorted()))
-        ]
+        return [behindOthers]
     }
 
     private func whyPaused(_ run: RunningEntry) -> [WaitReason] {
@@ -129,11 +125,13 @@ extension Scheduler {
             reasons += run.device == nil ? roomReasons(placement(of: run.request)) : []
         }
         guard reasons.isEmpty else { return reasons }
-        return [
-            WaitReason(
-                code: .behindOthers, sentence: "Requests that have waited longer get the next room.",
-                fix: "Wait for its turn, or promote it.", holders: holders(running.keys.sorted()))
-        ]
+        return [behindOthers]
+    }
+
+    private var behindOthers: WaitReason {
+        WaitReason(
+            code: .behindOthers, sentence: "Requests that have waited longer get the next room.",
+            fix: "Wait for its turn, or promote it.", holders: holders(running.keys.sorted()))
     }
 
     private func placeReasons(_ entry: WaitingEntry) -> [WaitReason] {
