@@ -51,7 +51,8 @@ let package = Package(
             "BGRunCommands",
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
-                "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", argumentParser,
+                "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
+                argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(
@@ -64,6 +65,7 @@ let package = Package(
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
+        room("JobLink", ["TaskModel"]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
         room("SystemConditions", ["TaskModel", "CSystemConditions"]),

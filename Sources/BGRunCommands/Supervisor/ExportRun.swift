@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import JobLink
 import SchedulingCore
 import TaskModel
 import TaskStore

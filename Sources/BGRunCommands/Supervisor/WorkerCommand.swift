@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import ImageExport
+import JobLink
 import Synchronization
 
 /// The hidden command that a supervisor starts: takes items from its socket one by one and exports them.
@@ -14,7 +15,7 @@ struct WorkerCommand: ParsableCommand {
     private static let encodingSecondsPerMegapixel = 3.0
 
     func run() throws {
-        let channel = WorkerChannel(descriptor: WorkerChannel.workerDescriptor)
+        let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
         leaveWithSupervisor()
         let lanes = Lanes()
@@ -59,7 +60,7 @@ struct WorkerCommand: ParsableCommand {
     /// outputs beside those of the next run.
     private func leaveWithSupervisor() {
         let thread = Thread {
-            var ends = pollfd(fd: WorkerChannel.workerDescriptor, events: 0, revents: 0)
+            var ends = pollfd(fd: PacketChannel.childDescriptor, events: 0, revents: 0)
             while poll(&ends, 1, -1) < 0 && errno == EINTR {}
             if !hasLeft.load(ordering: .acquiring) { _exit(0) }
         }

@@ -1,10 +1,11 @@
 import Glibc
+import JobLink
 import SchedulingCore
 
 /// One worker process, seen from its supervisor. Decoders and drivers run there, so that they can take nothing else
 /// down.
 struct WorkerProcess {
-    let channel: WorkerChannel
+    let channel: PacketChannel
     private let processID: pid_t
 
     /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
@@ -15,7 +16,7 @@ struct WorkerProcess {
     ///
     /// - Throws: ``SpawnFailure`` when the system refuses.
     init() throws(SpawnFailure) {
-        guard let (host, worker) = WorkerChannel.pair() else {
+        guard let (host, worker) = PacketChannel.pair() else {
             throw SpawnFailure(function: "socketpair", status: errno)
         }
         defer { worker.closeDescriptor() }
@@ -25,7 +26,7 @@ struct WorkerProcess {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         // Also clears close-on-exec, even where the descriptor has this number already.
-        posix_spawn_file_actions_adddup2(&actions, worker.descriptor, WorkerChannel.workerDescriptor)
+        posix_spawn_file_actions_adddup2(&actions, worker.descriptor, PacketChannel.childDescriptor)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,50 +1,35 @@
 import Foundation
 import Glibc
-import ImageExport
 
-/// What the supervisor tells a worker.
-enum HostMessage: Codable, Sendable {
-    /// - environment: What the device's driver wants set before its first call.
-    case run(ExportItem, environment: [String: String])
-    /// Nothing comes any more: keep what later processes can use, and end.
-    case leave
-}
-
-/// What a worker tells its supervisor.
-enum WorkerMessage: Codable, Sendable {
-    /// Sign of life of the item in flight, at most ten a second.
-    case progress(done: Int, total: Int)
-    /// An encoder that gives no sign of life begins; it may take so many seconds.
-    case encoding(seconds: Double)
-    /// Ends the item in flight.
-    case result(ExportResult)
-}
-
-/// One end of the socket between the supervisor and a worker. A message is one packet of JSON.
-struct WorkerChannel {
-    /// Descriptor of the worker's end in the worker.
-    static let workerDescriptor: Int32 = 3
+/// One end of a socket between two processes of this program. A message is one packet of JSON.
+package struct PacketChannel {
+    /// Descriptor of the started process's end in that process.
+    package static let childDescriptor: Int32 = 3
     /// Longest message in bytes; what is longer does not fit into the socket either.
     private static let maxBytes = 256 << 10
 
-    enum Received<Message> {
+    package enum Received<Message> {
         case message(Message)
         case nothingYet
         /// The other side is gone, or speaks another language.
         case closed
     }
 
-    let descriptor: Int32
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
 
     /// - Returns: Both ends, closed on exec; nil when the system has none to give.
-    static func pair() -> (host: WorkerChannel, worker: WorkerChannel)? {
+    package static func pair() -> (host: PacketChannel, worker: PacketChannel)? {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
-        return (WorkerChannel(descriptor: ends[0]), WorkerChannel(descriptor: ends[1]))
+        return (PacketChannel(descriptor: ends[0]), PacketChannel(descriptor: ends[1]))
     }
 
-    enum Sent {
+    package enum Sent {
         case done
         /// The other side is gone; reading tells how.
         case closed
@@ -52,7 +37,7 @@ struct WorkerChannel {
         case refused(Int32)
     }
 
-    func send(_ message: some Encodable) -> Sent {
+    package func send(_ message: some Encodable) -> Sent {
         guard let data = try? JSONEncoder().encode(message) else {
             preconditionFailure("a message has a value that JSON cannot hold")
         }
@@ -66,7 +51,7 @@ struct WorkerChannel {
         }
     }
 
-    func receive<Message: Decodable>(_ type: Message.Type, waiting: Bool) -> Received<Message> {
+    package func receive<Message: Decodable>(_ type: Message.Type, waiting: Bool) -> Received<Message> {
         withUnsafeTemporaryAllocation(byteCount: Self.maxBytes, alignment: 16) { buffer in
             while true {
                 let flags = waiting ? 0 : Int32(MSG_DONTWAIT)
@@ -81,7 +66,7 @@ struct WorkerChannel {
         }
     }
 
-    func closeDescriptor() {
+    package func closeDescriptor() {
         close(descriptor)
     }
 }
