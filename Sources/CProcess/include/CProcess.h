@@ -1,0 +1,4 @@
+#pragma once
+
+#include "pidfd.h"
+#include "spawn_in.h"

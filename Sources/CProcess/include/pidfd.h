@@ -1,0 +1,17 @@
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+// A descriptor that becomes readable when the process ends, closed on exec; -1 and errno on failure (pidfd_open(2)).
+int bg_pidfd_open(pid_t process);
+
+// Who is at the other end of a connected Unix socket (SO_PEERCRED, unix(7)).
+struct bg_peer {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+};
+
+// 0, or -1 and errno.
+int bg_peer_of(int socket, struct bg_peer *peer);
