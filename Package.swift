@@ -66,7 +66,7 @@ let package = Package(
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
-                argumentParser,
+                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(

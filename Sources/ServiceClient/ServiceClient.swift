@@ -55,21 +55,31 @@ package struct ServiceClient: Sendable {
     /// - Throws: ``Failure``.
     package func log(of id: UInt64) throws(Failure) -> Data { try exchange("GET", "/v1/jobs/\(id)/log") }
 
+    /// Why following a job has ended.
+    package enum Followed: Sendable {
+        /// The last event came.
+        case toTheEnd
+        /// It was enough.
+        case enough
+        /// The service is gone.
+        case broken
+    }
+
     /// Follows a job until its end, the service's, or until it is enough.
     ///
     /// - Parameters:
     ///   - last: The number of the last event that is known.
     ///   - isWaiting: A person waits for it: it is in the foreground meanwhile.
-    ///   - opened: Gets the connection's descriptor: shutting it down ends the following.
-    ///   - body: Is called for each event; false is enough.
-    /// - Returns: Whether the last event came, or it was enough.
+    ///   - watching: Descriptors to listen to as well.
+    ///   - woken: Is called with one of them that can be read; false is enough.
+    ///   - body: Is called for each event.
+    /// - Returns: Why it ended.
     /// - Throws: ``Failure``.
     package func follow(
-        _ id: UInt64, after last: UInt64, isWaiting: Bool, opened: (Int32) -> Void = { _ in },
-        _ body: (JobEvent) -> Bool
-    ) throws(Failure) -> Bool {
+        _ id: UInt64, after last: UInt64, isWaiting: Bool, watching: [Int32] = [],
+        woken: (Int32) -> Bool = { _ in true }, _ body: (JobEvent) -> Void
+    ) throws(Failure) -> Followed {
         let connection = try connect()
-        opened(connection.descriptor)
         do throws(ServiceFailure) {
             try connection.send(
                 "GET", "/v1/jobs/\(id)/events" + (isWaiting ? "?attach" : ""), headers: ["Last-Event-ID": "\(last)"])
@@ -80,19 +90,39 @@ package struct ServiceClient: Sendable {
         var lines = EventLines()
         var refusal = Data()
         while true {
+            for descriptor in Self.wait(for: connection.descriptor, watching) {
+                guard woken(descriptor) else { return .enough }
+            }
+            guard Self.isReadable(connection.descriptor) else { continue }
             let bytes = try received(connection)
             let content = reply.take(bytes)
             if let status = reply.status, status >= 300 {
                 refusal += content
             } else {
                 for event in lines.take(content) {
-                    guard body(event), event.kind != .ended else { return true }
+                    body(event)
+                    if event.kind == .ended { return .toTheEnd }
                 }
             }
             guard bytes.isEmpty else { continue }
             if let status = reply.status, status >= 300 { throw Self.refusal(refusal, status) }
-            return false
+            return .broken
         }
+    }
+
+    /// Sleeps until something can be read.
+    ///
+    /// - Returns: The watched descriptors that can.
+    private static func wait(for socket: Int32, _ watched: [Int32]) -> [Int32] {
+        var ends = ([socket] + watched).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        // An interruption is looked at by whoever watches for signals.
+        _ = poll(&ends, nfds_t(ends.count), -1)
+        return ends.dropFirst().filter { $0.revents != 0 }.map(\.fd)
+    }
+
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&end, 1, 0) > 0
     }
 
     // MARK: Exchanges

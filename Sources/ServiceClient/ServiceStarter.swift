@@ -34,7 +34,8 @@ package enum ServiceStarter {
         posix_spawnattr_setsigmask(&attributes, &none)
         let newSession: Int16 = 0x80
         posix_spawnattr_setflags(&attributes, newSession | Int16(POSIX_SPAWN_SETSIGMASK))
-        let arguments = ["bgrun", "service", "run", "--announce"].map { strdup($0) } + [nil]
+        let words = ["bgrun", "service", "run", "--announce"]
+        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process = pid_t()
         let status = posix_spawn(&process, executable, &actions, &attributes, arguments, environ)

@@ -152,6 +152,9 @@ extension JobKeeper {
                 entry.stored.text = end.text
                 entry.stored.summary = end.summary
                 entry.stored.status = end.status
+            } else if entry.submission.work == .command {
+                // As a shell tells it.
+                entry.stored.status = exit.signal.map { 128 + $0 } ?? exit.exitStatus
             }
         }
         if let launch = relaunches.withLock({ $0.removeValue(forKey: job) }) { return start(job, launch) }
