@@ -30,8 +30,10 @@ let http: [Target.Dependency] = [
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
-func room(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
+func room(
+    _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: swiftSettings)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
@@ -85,7 +87,7 @@ let package = Package(
             [
                 "ServiceAPI", "JobLink", "BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskStore",
                 "TaskModel", "CProcess",
-            ] + http),
+            ] + http, resources: [.embedInCode("HTTP/openapi.yml")]),
         room("ServiceClient", ["ServiceAPI", "TaskModel"]),
         room("ServiceAPI", ["TaskModel"]),
         .target(name: "CProcess", cSettings: cSettings),

@@ -68,24 +68,29 @@ package final class BackgroundService: Sendable {
                 onReady()
                 idleness.check()
             }, logger: logger)
+        // Signals are taken here: jobs are stopped, and their clients told, before connections are waited for.
         let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: application)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        let keeper = keeper
+            configuration: .init(services: [.init(service: application)], gracefulShutdownSignals: [], logger: logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
-            let ending = ending.stream
-            tasks.addTask {
-                for await _ in ending {}
+            tasks.addTask { [self] in
+                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { end() }
+            }
+            tasks.addTask { [ending, keeper] in
+                for await _ in ending.stream {}
+                await Self.block { keeper.shutDown() }
                 await group.triggerGracefulShutdown()
             }
             try await tasks.next()
-            self.end()
-            try await tasks.waitForAll()
+            tasks.cancelAll()
         }
+    }
+
+    /// Does what blocks away from Swift's own threads.
+    private static func block(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { done in
             DispatchQueue.global(qos: .userInitiated).async {
-                keeper.shutDown()
+                work()
                 done.resume()
             }
         }

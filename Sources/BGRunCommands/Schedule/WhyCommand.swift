@@ -3,6 +3,8 @@ import FoundationEssentials
 import Glibc
 import ScheduleSimulation
 import SchedulingCore
+import ServiceAPI
+import ServiceClient
 import TaskModel
 import TaskStore
 
@@ -12,12 +14,13 @@ struct WhyCommand: ParsableCommand {
         abstract: "Tell everything that keeps a request from running, what was measured, and what would help.",
         discussion: """
             With --trace the identifier is one of a described day (see bgrun simulate), at a moment of it. With a \
-            manifest and a kind it is told what would hold such a request up on this machine now. Otherwise it is \
-            the identifier of a job of this machine, as bgrun export --json names it.
+            manifest and a kind it is told what would hold such a request up on this machine now. A number is a \
+            job of the service, as bgrun jobs shows it. Otherwise it is the identifier of an export of this machine.
 
             EXAMPLES
               bgrun why --trace day.yml --at 14:30 org.example.photos.faces
               bgrun why --manifest photos.yml --kind processing --requires-power org.example.photos.faces
+              bgrun why 3
               bgrun why bgrun.export.0123456789abcdef
 
             EXIT STATUS
@@ -45,7 +48,17 @@ struct WhyCommand: ParsableCommand {
     func run() throws {
         if let trace { return try explainDay(trace) }
         if options.manifest != nil || options.kind != nil { return try explainRequest() }
+        if let number = UInt64(identifier) { return try explainJob(number) }
         try explainRecorded()
+    }
+
+    // MARK: A job of the service
+
+    private func explainJob(_ number: UInt64) throws {
+        let job = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.job(number) }
+        if json { return try StandardOutput.print(JSONText.encode(job) + "\n") }
+        let standing = "\(job.id)  \(job.title.isEmpty ? job.identifier : job.title): \(JobText.state(job))"
+        try StandardOutput.print(([standing] + JobText.reasons(job)).joined(separator: "\n") + "\n")
     }
 
     // MARK: A described day

@@ -24,7 +24,7 @@ struct ServiceCommand: AsyncParsableCommand {
               bgrun service stop
               curl --unix-socket "$(bgrun service socket)" http://localhost/v1/jobs
             """,
-        subcommands: [Run.self, Status.self, Stop.self, Socket.self])
+        subcommands: [Run.self, Status.self, Stop.self, Socket.self, Install.self, Uninstall.self])
 
     /// `bgrun service status`.
     struct Status: ParsableCommand {
@@ -94,8 +94,11 @@ struct ServiceCommand: AsyncParsableCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Be the service, until nobody needs it.")
 
-        @Option(help: .init("End when nobody has needed it for so long.", valueName: "time"), transform: TimeSpan.parse)
-        var idleTime = TimeSpan(duration: .seconds(60))
+        @Option(
+            help: .init(
+                "End when nobody has needed it for so long; by default what BGRUN_IDLE_TIME says, or 60s.",
+                valueName: "time"), transform: TimeSpan.parse)
+        var idleTime: TimeSpan?
 
         @Flag(help: "Never end by itself.")
         var stay = false
@@ -133,10 +136,16 @@ struct ServiceCommand: AsyncParsableCommand {
             let announce = announce
             let service = try BackgroundService(
                 machine, store: store, place: place,
-                options: .init(idleTime: stay ? nil : idleTime.duration) {
+                options: .init(idleTime: stay ? nil : try patience()) {
                     if announce { Self.announce("ready") }
                 })
             try await service.run()
+        }
+
+        private func patience() throws -> Duration {
+            if let idleTime { return idleTime.duration }
+            guard let text = ProcessInfo.processInfo.environment["BGRUN_IDLE_TIME"] else { return .seconds(60) }
+            return try TimeSpan.parse(text).duration
         }
 
         private static var settings: SchedulerSettings {

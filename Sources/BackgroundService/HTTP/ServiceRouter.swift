@@ -13,7 +13,7 @@ enum ServiceRouter {
         let router = Router(context: PeerContext.self)
         router.add(middleware: PeerCheck(idleness: service.idleness))
         router.get("openapi.yml") { _, _ in
-            Answer.text(Data(OpenAPIDocument.text.utf8), .ok, "application/yaml")
+            Answer.text(Data(PackageResources.openapi_yml), .ok, "application/yaml")
         }
         let v1 = router.group("v1")
         v1.get("status") { _, _ in Answer.document(service.status) }

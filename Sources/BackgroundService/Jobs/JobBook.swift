@@ -61,6 +61,13 @@ final class JobBook: Sendable {
         }
     }
 
+    /// Sends nobody anything any more.
+    func stopListeners() {
+        state.withLock { state in
+            for job in state.entries.keys { state.entries[job]?.stopListeners() }
+        }
+    }
+
     /// Returns when everything so far is in the store.
     ///
     /// - Throws: ``StoreError`` of anything that could not be kept since the last call.

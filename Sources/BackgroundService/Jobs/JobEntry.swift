@@ -42,6 +42,10 @@ struct JobEntry {
         if events.count > Self.maxKept { events.removeFirst() }
         for listener in listeners.values { listener.yield(event) }
         guard event.kind == .ended else { return }
+        stopListeners()
+    }
+
+    mutating func stopListeners() {
         for listener in listeners.values { listener.finish() }
         listeners = [:]
     }

@@ -15,7 +15,7 @@ enum JobFate: Hashable, Sendable {
     case brokeOff(code: String, sentence: String)
 
     /// EX_TEMPFAIL of sysexits.h: it may be tried again later.
-    private static let tryAgain: Int32 = 75
+    static let tryAgain: Int32 = 75
 
     init(_ exit: JobProcess.Exit, work: JobSubmission.Work, isExpiring: Bool) {
         self.init(

@@ -185,6 +185,11 @@ extension JobKeeper {
         let now = host.wallNow.inSeconds
         let isUnwanted = isUnwanted(job)
         let isDone = if case .completed = outcome { true } else { false }
+        if outcome == .stopped(.shutdown) || outcome == .stopped(.sleep), !isUnwanted, goesOn(job) {
+            // The next service goes on with it.
+            book.update(job) { $0.stored.state = .waiting }
+            return
+        }
         book.update(job) { entry in
             entry.stored.state = .ended
             entry.stored.ended = now
@@ -200,6 +205,12 @@ extension JobKeeper {
         book.ended(job)
         repeatIfWanted(job, outcome)
         checkForIdleness()
+    }
+
+    /// Whether work that was stopped with its service may be started again without being asked for.
+    private func goesOn(_ job: JobID) -> Bool {
+        guard let entry = book.entry(job) else { return false }
+        return entry.submission.work == .bgrun || entry.stored.status == JobFate.tryAgain
     }
 
     /// Asks for the next run of what is to run every so often.

@@ -156,6 +156,11 @@ package final class JobKeeper: Sendable {
         OrphanProcesses.end(orphans)
         for job in left {
             guard let submission = JSONDocument.decode(JobSubmission.self, job.submission) else { continue }
+            guard submission.work == .bgrun || job.state == .waiting else {
+                // Nobody knows whether any command may be run twice: its person decides.
+                lost(job, submission)
+                continue
+            }
             let request = submission.request(program: Self.program)
             let patterns = permit(request)
             var stored = job
@@ -177,6 +182,17 @@ package final class JobKeeper: Sendable {
                 return actions
             }
         }
+    }
+
+    private func lost(_ job: StoredJob, _ submission: JobSubmission) {
+        var stored = job
+        stored.state = .ended
+        stored.process = nil
+        stored.ended = machine.clock.wallNow.inSeconds
+        stored.outcome = TaskOutcome.stopped(.hostRemoved).code
+        stored.isResumable = true
+        stored.text = "The service was lost while the command ran.\n"
+        book.add(JobEntry(stored: stored, submission: submission), JobID(job.id))
     }
 
     // MARK: What people ask of jobs
@@ -307,7 +323,12 @@ package final class JobKeeper: Sendable {
         let deadline = ContinuousClock.now + machine.settings.grace + .seconds(1)
         while !processes.withLock(\.isEmpty), ContinuousClock.now < deadline { usleep(5_000) }
         for process in processes.withLock({ Array($0.values) }) { process.kill() }
-        _ = try? book.flush()
+        book.stopListeners()
+        do throws(StoreError) {
+            try book.flush()
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+        }
     }
 
     /// Jobs that have not come to their end.
