@@ -10,6 +10,17 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Swift's runtime and Foundation inside the executable: it starts in half the time, and runs without a toolchain. They
+/// refer to each other in circles, hence the group.
+let staticRuntime =
+    ["-static-stdlib", "-Xlinker", "--start-group"]
+    + [
+        "Foundation", "CoreFoundation", "FoundationEssentials", "FoundationInternationalization",
+        "_FoundationCollections", "_FoundationCShims", "_FoundationICU", "dispatch", "BlocksRuntime", "swiftDispatch",
+        "swift_StringProcessing", "swift_RegexParser", "swift_Concurrency",
+    ].map { "-l\($0)" }
+    + ["-Xlinker", "--end-group", "-lstdc++", "-lm"]
+
 let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error),
     .define("_GNU_SOURCE"),
@@ -62,7 +73,8 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "bgrun", dependencies: ["BGRunCommands", argumentParser], swiftSettings: swiftSettings),
+            name: "bgrun", dependencies: ["BGRunCommands", argumentParser], swiftSettings: swiftSettings,
+            linkerSettings: [.unsafeFlags(staticRuntime)]),
         room(
             "BGRunCommands",
             [

@@ -11,7 +11,8 @@ public struct BGRun: AsyncParsableCommand {
         subcommands: [
             ExportCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self, AttachCommand.self,
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
-            CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self, ServiceCommand.self,
+            CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
+            ServiceCommand.self,
             DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
             WhyCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]

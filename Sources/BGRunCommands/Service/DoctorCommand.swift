@@ -53,7 +53,12 @@ struct HealthCheck: Encodable {
     }
 
     var text: String {
-        let mark = switch verdict { case .good: "ok      "; case .limited: "limited "; case .broken: "broken  " }
+        let mark =
+            switch verdict {
+            case .good: "ok      ";
+            case .limited: "limited ";
+            case .broken: "broken  "
+            }
         return "\(mark)\(name): \(finding)\n" + (fix.map { "        what helps: \($0)\n" } ?? "")
     }
 

@@ -35,7 +35,8 @@ struct AttachCommand: ParsableCommand {
 /// `bgrun wait`.
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait for the end of jobs, and leave the exit status of the first that did not go well.",
+        commandName: "wait",
+        abstract: "Wait for the end of jobs, and leave the exit status of the first that did not go well.",
         discussion: """
             The jobs stay in the background.
 
@@ -155,7 +156,9 @@ struct RunCommand: ParsableCommand {
         DayTraceReader.time(text, start: ThisMachine.currentTime())
     }
 
-    private var hasConditions: Bool { requiresPower || requiresNetwork || idle || at != nil || after != nil || every != nil }
+    private var hasConditions: Bool {
+        requiresPower || requiresNetwork || idle || at != nil || after != nil || every != nil
+    }
 
     func run() throws {
         let now = Date().timeIntervalSince1970

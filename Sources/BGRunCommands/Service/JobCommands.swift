@@ -28,13 +28,15 @@ struct JobsCommand: ParsableCommand {
             jobs = try ServiceAccess.client.jobs(all: all)
         } catch {
             // Nothing runs without a service; only the history needs one.
-            if case .absent = error {
-                if all || ServiceAccess.hasState { jobs = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.jobs(all: all) } }
-            } else {
+            guard case .absent = error else {
                 throw ServiceAccess.told(error)
             }
+            if all || ServiceAccess.hasState {
+                jobs = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.jobs(all: all) }
+            }
         }
-        try StandardOutput.print(json ? JSONText.encode(jobs) + "\n" : jobs.isEmpty ? "No jobs.\n" : JobText.table(jobs))
+        try StandardOutput.print(
+            json ? JSONText.encode(jobs) + "\n" : jobs.isEmpty ? "No jobs.\n" : JobText.table(jobs))
     }
 }
 
@@ -155,7 +157,8 @@ struct ResumeCommand: JobVerbCommand {
 
     static func sentence(_ job: JobDocument) -> String {
         job.state == .waiting
-            ? "Job \(job.id) waits for its turn: bgrun why \(job.id)." : "Job \(job.id) goes on (\(JobText.state(job)))."
+            ? "Job \(job.id) waits for its turn: bgrun why \(job.id)."
+            : "Job \(job.id) goes on (\(JobText.state(job)))."
     }
 }
 
@@ -249,7 +252,8 @@ struct UsageCommand: ParsableCommand {
         var text = ""
         for job in usage.jobs {
             let name = job.title.isEmpty ? "job \(job.id)" : job.title
-            text += "\(job.id)  \(Self.time(job.processorSeconds)) of processor time in "
+            text +=
+                "\(job.id)  \(Self.time(job.processorSeconds)) of processor time in "
                 + "\(Self.time(job.runningSeconds))  \(name)\n"
         }
         text += "\(Self.time(usage.processorSeconds)) of processor time in all. Energy is not measured here.\n"

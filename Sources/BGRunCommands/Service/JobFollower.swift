@@ -76,7 +76,8 @@ final class JobFollower {
     }
 
     private func leave() -> Int32 {
-        display.note("Job \(id) goes on in the background. bgrun attach \(id) brings it back, bgrun stop \(id) stops it.")
+        display.note(
+            "Job \(id) goes on in the background. bgrun attach \(id) brings it back, bgrun stop \(id) stops it.")
         return 0
     }
 
@@ -110,7 +111,8 @@ final class JobFollower {
         } else {
             job = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.job(id) }
         }
-        display.ended(outcome: job.outcome ?? "", summary: job.summary, text: wantsJSON || !showsResult ? nil : job.text)
+        display.ended(
+            outcome: job.outcome ?? "", summary: job.summary, text: wantsJSON || !showsResult ? nil : job.text)
         if wantsJSON { try StandardOutput.print((job.summary ?? JSONText.encode(job)) + "\n") }
         if showsResult, job.outcome?.hasPrefix("stopped") == true {
             display.note("bgrun resume \(id) takes it up again.")

@@ -44,7 +44,8 @@ enum JobText {
         if job.state.isActive { line("priority", job.priority.rawValue + (job.priorityTier.map { " (\($0))" } ?? "")) }
         if let terms = job.terms {
             line(
-                "chunks", "\(Int(terms.chunkMilliseconds)) ms, \(terms.concurrency) at once, "
+                "chunks",
+                "\(Int(terms.chunkMilliseconds)) ms, \(terms.concurrency) at once, "
                     + "\(Int((terms.dutyCycle * 100).rounded())) % of the time")
         }
         line("device", job.device)
@@ -53,7 +54,9 @@ enum JobText {
         line("started", job.started.map(moment))
         line("ended", job.ended.map(moment))
         line("status", job.status.map { "\($0)" })
-        if job.processorSeconds > 0 { line("processor", TimeSpan(duration: .seconds(job.processorSeconds)).description) }
+        if job.processorSeconds > 0 {
+            line("processor", TimeSpan(duration: .seconds(job.processorSeconds)).description)
+        }
         line("process", job.process.map { "\($0)" })
         line("command", job.arguments.joined(separator: " "))
         line("folder", job.folder)

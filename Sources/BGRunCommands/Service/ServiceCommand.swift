@@ -42,7 +42,8 @@ struct ServiceCommand: AsyncParsableCommand {
             }
             if json { return try StandardOutput.print(JSONText.encode(status) + "\n") }
             guard let status else {
-                return try StandardOutput.print("The service does not run; the first command that needs it starts it.\n")
+                return try StandardOutput.print(
+                    "The service does not run; the first command that needs it starts it.\n")
             }
             let draining = status.isDraining ? " It takes no new jobs." : ""
             try StandardOutput.print(
@@ -54,7 +55,8 @@ struct ServiceCommand: AsyncParsableCommand {
     /// `bgrun service stop`.
     struct Stop: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the service: now, with what runs going on when it starts again, or when its jobs have ended.")
+            abstract: "End the service: now, with what runs going on when it starts again, or when its jobs have ended."
+        )
 
         @Flag(help: "Take no new jobs, and end when there are none left.")
         var drain = false

@@ -81,7 +81,8 @@ enum ServiceRouter {
         case .keyNotFound(let key, _)?: "\"\(key.stringValue)\" is missing"
         case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?, .dataCorrupted(let context)?:
             context.codingPath.isEmpty
-                ? "it is not JSON" : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
+                ? "it is not JSON"
+                : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
         default: "it is not JSON"
         }
     }

@@ -288,7 +288,9 @@ package final class JobKeeper: Sendable {
         let now = document(job)
         book.touch(job) { entry in
             // One that comes late is told at least how the job stands.
-            if entry.events.isEmpty { continuation.yield(JobEvent(kind: entry.stored.state == .ended ? .ended : .job, job: now)) }
+            if entry.events.isEmpty {
+                continuation.yield(JobEvent(kind: entry.stored.state == .ended ? .ended : .job, job: now))
+            }
             listener = entry.listen(after: last, continuation)
             if isWaiting { entry.attachedClients += 1 }
         }
