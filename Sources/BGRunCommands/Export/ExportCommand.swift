@@ -96,10 +96,15 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup(title: "LIMITS") var limits: LimitFlags
 
+    /// The descriptor of a socket to the host of this job, which is told and obeyed instead of a terminal.
+    @Option(help: .hidden)
+    var jobChannel: Int32?
+
     func validate() throws {
         guard [gpu, preferGpu, cpu].count(where: { $0 }) <= 1 else {
             throw ValidationError("--gpu, --prefer-gpu and --cpu exclude each other")
         }
+        guard jobChannel == nil || !dryRun else { throw ValidationError("a dry run is no job") }
         guard !inputs.isEmpty else { throw ValidationError("name at least one picture or folder") }
         guard workers.map({ (1...1024).contains($0) }) ?? true else {
             throw ValidationError("--workers takes a number from 1 to 1024")

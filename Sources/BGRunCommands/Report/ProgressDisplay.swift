@@ -4,7 +4,7 @@ import Glibc
 import TaskModel
 
 /// Shows how far a job is, on standard error.
-struct ProgressDisplay {
+struct ProgressDisplay: ExportAudience {
     enum Mode: String, CaseIterable, ExpressibleByArgument, Sendable {
         /// A live line on a terminal, plain lines elsewhere.
         case auto
@@ -79,8 +79,11 @@ struct ProgressDisplay {
         }
     }
 
+    /// Waiting for the first line says the same.
+    mutating func phase(_ text: String) {}
+
     /// Ends a live line, so that other text can follow.
-    mutating func end() {
+    private mutating func end() {
         if case .live = style, !lastLine.isEmpty { StandardError.write("\n") }
         lastLine = ""
     }
