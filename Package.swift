@@ -166,7 +166,7 @@ let package = Package(
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "TaskStore"]),
+        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

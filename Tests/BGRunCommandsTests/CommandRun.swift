@@ -16,7 +16,8 @@ final class CommandRun {
 
     /// Starts the command; it runs until ``end()``.
     init(
-        _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], standardOutput: String? = nil
+        _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], standardOutput: String? = nil,
+        standardInput: FileHandle? = nil
     ) throws {
         output = URL(fileURLWithPath: place.path + "/.stdout-" + UUID().uuidString)
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
@@ -30,7 +31,7 @@ final class CommandRun {
                 "BGRUN_PROBE_DEADLINE": "60",
             ]
         ) { $1 }.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = standardInput ?? FileHandle.nullDevice
         process.standardOutput =
             try standardOutput.flatMap { FileHandle(forWritingAtPath: $0) } ?? FileHandle(forWritingTo: output)
         process.standardError = errors

@@ -12,10 +12,36 @@ struct JobSimulation {
     }
 
     private enum Event {
-        case item(worker: Int, Behaviour, JobMachine.Terms)
+        case item(worker: Int, Behaviour, JobMachine.Terms, version: Int)
         case sign(worker: Int)
         case killed(worker: Int)
-        case stop(StopReason)
+        case stop(StopReason, within: Duration?)
+        case allow(Int)
+        case pause
+        case resume
+        case leaveDevice
+        case halted(worker: Int)
+    }
+
+    /// What a person or a scheduler does with the job.
+    enum Order {
+        case stop(StopReason, within: Duration)
+        case allow(Int)
+        case pause
+        case resume
+        case leaveDevice
+    }
+
+    private struct InFlight {
+        var item: Int
+        var terms: JobMachine.Terms
+        /// When its end comes while it goes on; the time left while it stands still.
+        var end: Duration
+        var left: Duration?
+        /// Tells an end that was put off from the one that counts.
+        var version = 0
+        var halts = false
+        var givesUp = false
     }
 
     private(set) var machine: JobMachine
@@ -26,7 +52,12 @@ struct JobSimulation {
     private(set) var mostInFlight = 0
     /// Something ran beside an item that was to be alone, or a worker had two.
     private(set) var broken: [String] = []
-    private var inFlight: [Int: (item: Int, terms: JobMachine.Terms)] = [:]
+    /// When the job said that everything stands still.
+    private(set) var pauses: [Duration] = []
+    private var inFlight: [Int: InFlight] = [:]
+    private var allowed: Int
+    private var mayRun = true
+    private var isStopping = false
     private var agenda: [(time: Duration, order: Int, event: Event)] = []
     private var order = 0
     private let behaviour: (Int) -> Behaviour
@@ -38,12 +69,23 @@ struct JobSimulation {
         itemTime: @escaping (Int) -> Duration = { _ in .milliseconds(100) }
     ) {
         machine = JobMachine(itemCount: items, limits: limits, lanes: lanes)
+        allowed = limits.workers
         self.behaviour = behaviour
         self.itemTime = itemTime
     }
 
     mutating func stop(_ reason: StopReason, at time: Duration) {
-        schedule(.stop(reason), at: time)
+        schedule(.stop(reason, within: nil), at: time)
+    }
+
+    mutating func order(_ order: Order, at time: Duration) {
+        switch order {
+        case .stop(let reason, let limit): schedule(.stop(reason, within: limit), at: time)
+        case .allow(let count): schedule(.allow(count), at: time)
+        case .pause: schedule(.pause, at: time)
+        case .resume: schedule(.resume, at: time)
+        case .leaveDevice: schedule(.leaveDevice, at: time)
+        }
     }
 
     mutating func run() {
@@ -69,16 +111,32 @@ struct JobSimulation {
 
     private mutating func handle(_ event: Event) {
         switch event {
-        case .stop(let reason):
-            perform(machine.stop(reason, at: now))
+        case .stop(let reason, let limit):
+            isStopping = true
+            perform(machine.stop(reason, within: limit, at: now))
+        case .allow(let count):
+            allowed = count
+            perform(machine.allow(concurrency: count, at: now))
+        case .pause:
+            mayRun = false
+            perform(machine.pause(at: now))
+        case .resume:
+            mayRun = true
+            perform(machine.resume(at: now))
+        case .leaveDevice:
+            perform(machine.leaveDevice(at: now))
+        case .halted(let worker):
+            guard inFlight[worker]?.halts == true else { return }
+            perform(machine.halted(worker: worker, at: now))
         case .sign(let worker):
             machine.progressed(worker: worker, at: now)
         case .killed(let worker):
             inFlight[worker] = nil
             perform(machine.workerDied(worker: worker, .signaled(9), at: now))
-        case .item(let worker, let behaviour, let terms):
-            guard let current = inFlight[worker], current.terms == terms else { return }
+        case .item(let worker, let behaviour, let terms, let version):
+            guard let current = inFlight[worker], current.terms == terms, current.version == version else { return }
             inFlight[worker] = nil
+            if current.givesUp { return perform(machine.itemFinished(worker: worker, .givenUp, at: now)) }
             switch behaviour {
             case .good: perform(machine.itemFinished(worker: worker, .made(megapixels: 24), at: now))
             case .bad: perform(machine.itemFinished(worker: worker, .failed, at: now))
@@ -104,13 +162,32 @@ struct JobSimulation {
                 if inFlight.values.contains(where: \.terms.alone) {
                     broken.append("\(item) joined one that runs alone")
                 }
-                inFlight[worker] = (item, terms)
+                let going = inFlight.values.count { !$0.halts }
+                if !mayRun { broken.append("\(item) was handed out in a pause") }
+                if going >= allowed { broken.append("\(item) was handed out beside \(going), allowed are \(allowed)") }
+                if going < inFlight.count { broken.append("\(item) was handed out before halted ones went on") }
+                inFlight[worker] = InFlight(item: item, terms: terms, end: now + itemTime(item))
                 mostInFlight = max(mostInFlight, inFlight.count)
                 runs.append((item, terms, now))
                 let behaviour = behaviour(item)
                 if case .hangs = behaviour { continue }
                 schedule(.sign(worker: worker), at: now + itemTime(item) / 2)
-                schedule(.item(worker: worker, behaviour, terms), at: now + itemTime(item))
+                schedule(.item(worker: worker, behaviour, terms, version: 0), at: now + itemTime(item))
+            case .halt(let worker):
+                guard var current = inFlight[worker] else { continue }
+                current.halts = true
+                current.version += 1
+                current.left = max(current.end - now, .milliseconds(1))
+                inFlight[worker] = current
+                if !hangs(current.item) { schedule(.halted(worker: worker), at: now + .milliseconds(2)) }
+            case .goOn(let worker):
+                goOn(worker, in: inFlight[worker]?.left)
+            case .giveUp(let worker):
+                inFlight[worker]?.givesUp = true
+                goOn(worker, in: .milliseconds(3))
+            case .paused:
+                if mayRun { broken.append("a pause was told that nobody wanted any more") }
+                pauses.append(now)
             case .kill(let worker):
                 schedule(.killed(worker: worker), at: now + .milliseconds(1))
             case .settle(let item, let settlement):
@@ -119,6 +196,22 @@ struct JobSimulation {
                 outcomes.append(outcome)
             }
         }
+    }
+
+    private func hangs(_ item: Int) -> Bool {
+        if case .hangs = behaviour(item) { true } else { false }
+    }
+
+    private mutating func goOn(_ worker: Int, in time: Duration?) {
+        guard var current = inFlight[worker] else { return }
+        current.halts = false
+        current.left = nil
+        current.version += 1
+        current.end = now + (time ?? .zero)
+        inFlight[worker] = current
+        if hangs(current.item) { return }
+        schedule(
+            .item(worker: worker, behaviour(current.item), current.terms, version: current.version), at: current.end)
     }
 
     private mutating func schedule(_ event: Event, at time: Duration) {

@@ -40,7 +40,7 @@ struct ComputeOffer: Sendable {
 
     var standsForGPU: Bool { device?.standsForGPU ?? false }
 
-    static let testNotice = "bgrun: BGRUN_TEST_CPU_AS_GPU is set: an OpenCL CPU device stands for a GPU.\n"
+    static let testNotice = "bgrun: BGRUN_TEST_CPU_AS_GPU is set: an OpenCL CPU device stands for a GPU."
 
     /// Looks for a GPU where the person asked for one; returns when every driver has answered or missed its deadline.
     static func look(for wanted: LanePolicy.Preference) -> ComputeOffer {

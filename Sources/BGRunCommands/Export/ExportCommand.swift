@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import ServiceAPI
+import ServiceClient
+import TaskModel
 
 /// `bgrun export`: pictures in, pictures out.
 struct ExportCommand: ParsableCommand {
@@ -8,6 +11,10 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Export pictures: resize, convert, sharpen, encode.",
         discussion: """
+            The service of bgrun does the work, so that it goes on when this terminal closes. While you look at it it \
+            has the machine; Ctrl-Z or d leave it to the background, where it stays out of your way, and bgrun attach \
+            brings it back. Ctrl-C stops it cleanly.
+
             Inputs are files and folders (with everything below them, hidden names left out); their folder tree is \
             kept in the output folder. Progress goes to standard error. A job that was stopped or killed goes on with \
             the same command: what was finished is not done again.
@@ -20,6 +27,7 @@ struct ExportCommand: ParsableCommand {
                 --format png --bits 16 --sharpen 0.6:1.2
               bgrun export photos --out web --size 1024 --dry-run
               bgrun export photos --out web --expire-after 15m --report report.jsonl
+              bgrun export photos --out web --detach
 
             \(ExitStatus.help)
             """)
@@ -94,12 +102,26 @@ struct ExportCommand: ParsableCommand {
     @Option(help: .init("What the job is called in lists.", valueName: "text"))
     var title: String?
 
+    @Flag(help: "Leave it to the background at once, and print the job's number.")
+    var detach = false
+
+    @Flag(help: "Run without the service: for containers, clusters and scripts. BGRUN_IN_PROCESS=1 does the same.")
+    var inProcess = false
+
     @OptionGroup(title: "LIMITS") var limits: LimitFlags
 
+    /// The descriptor of a socket to the host of this job, which is told and obeyed instead of a terminal.
+    @Option(help: .hidden)
+    var jobChannel: Int32?
+
     func validate() throws {
+        guard !detach || !inProcess && !dryRun else {
+            throw ValidationError("--detach is for the service; it excludes --in-process and --dry-run")
+        }
         guard [gpu, preferGpu, cpu].count(where: { $0 }) <= 1 else {
             throw ValidationError("--gpu, --prefer-gpu and --cpu exclude each other")
         }
+        guard jobChannel == nil || !dryRun else { throw ValidationError("a dry run is no job") }
         guard !inputs.isEmpty else { throw ValidationError("name at least one picture or folder") }
         guard workers.map({ (1...1024).contains($0) }) ?? true else {
             throw ValidationError("--workers takes a number from 1 to 1024")
@@ -113,7 +135,32 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let status = try ExportSession(self).run()
+        let session = try ExportSession(self)
+        guard runsHere else { throw try submit(session.request) }
+        let status = session.run()
         guard status == .done else { throw status.code }
+    }
+
+    /// It is the work of this process, and of no service.
+    private var runsHere: Bool {
+        inProcess || dryRun || jobChannel != nil || ProcessInfo.processInfo.environment["BGRUN_IN_PROCESS"] != nil
+    }
+
+    /// Has the service do it, and shows it unless it is detached.
+    ///
+    /// - Returns: The exit status.
+    private func submit(_ request: TaskRequest) throws -> ExitCode {
+        let submission = JobSubmission(
+            work: .bgrun, arguments: Array(CommandLine.arguments.dropFirst()),
+            folder: FileManager.default.currentDirectoryPath, environment: ProcessInfo.processInfo.environment,
+            title: request.title, subtitle: request.subtitle,
+            name: String(request.identifier.rawValue.dropFirst(Program.identifier.count + 1)), requiresGPU: gpu,
+            prefersGPU: preferGpu, initiator: request.initiator, foreground: !detach)
+        let job = try ServiceAccess.submit(submission, request.identifier)
+        guard !detach else {
+            try job.tellDetached(json: json)
+            return ExitStatus.done.code
+        }
+        return ExitCode(try JobFollower(job.id, progress: progress, json: json).follow())
     }
 }

@@ -1,6 +1,8 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import ImageExport
+import JobLink
 import SchedulingCore
 import TaskModel
 import TaskStore
@@ -15,7 +17,10 @@ struct ExportSession {
     private let clock = SuspendingClock()
     private let begin: SuspendingClock.Instant
     private let stateFolder = StateFolder.path(ProcessInfo.processInfo.environment)
+    private let host: JobHost?
+    private let hostAudience: HostAudience?
 
+    /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
     init(_ command: ExportCommand) throws {
         self.command = command
         begin = clock.now
@@ -24,60 +29,82 @@ struct ExportSession {
         specs = try command.outputs.specs()
         let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
         templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
+        host = try command.jobChannel.map { descriptor in
+            guard let host = JobHost(descriptor: descriptor) else {
+                throw ValidationError("--job-channel takes an open descriptor")
+            }
+            return host
+        }
+        hostAudience = host.map { HostAudience($0) }
     }
 
-    func run() throws -> ExitStatus {
+    func run() -> ExitStatus {
+        let ending: ExportEnding
+        do throws(StoreError) {
+            ending = try carryOut()
+        } catch {
+            ending = .failed(error)
+        }
+        if let host {
+            ending.tell(host)
+        } else if !ending.text.isEmpty {
+            StandardError.write(ending.text)
+        }
+        return ending.status
+    }
+
+    private func carryOut() throws(StoreError) -> ExportEnding {
         var status = stat()
         if stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
-            StandardError.write("bgrun: nothing was started.\n  outputFolder: \(folder) is a file, not a folder\n")
-            return .cannotCreate
+            return .refused(
+                "outputFolder", .cannotCreate,
+                "bgrun: nothing was started.\n  outputFolder: \(folder) is a file, not a folder\n")
         }
         let signals = StopSignals.install()
+        host?.listen()
+        if [.requireDevice, .preferDevice].contains(command.lanePreference) {
+            hostAudience?.phase("looking for a GPU")
+        }
         let offer = ComputeOffer.look(for: command.lanePreference)
         let request = self.request
-        if let rejection = offer.rejection(of: request) { return refuse(rejection) }
+        if let rejection = offer.rejection(of: request) { return .refused(rejection) }
         // Workers start while the inputs are listed.
         let early = command.dryRun ? [] : (try? [WorkerProcess()]) ?? []
 
+        hostAudience?.phase("listing the inputs")
         let scan = InputScan(inputs, excluding: folder) { StopSignals.received != nil }
-        guard scan.missing.isEmpty else { return missing(scan.missing) }
-        if StopSignals.received != nil { return stoppedBeforeStart() }
-        do throws(StoreError) {
-            if command.dryRun { return try dryRun(scan) }
-            let store = try TaskStore(folder: stateFolder, program: Program.version)
-            // Two jobs that write into one folder would take each other's files for their own.
-            guard let lock = try JobLock("output.\(Fingerprint.hexadecimal([folder]))", in: stateFolder) else {
-                return refuseForRunningJob()
-            }
-            defer { withExtendedLifetime(lock) {} }
-            let last = try store.lookUp(request.identifier)
-            let plan = try planner.plan(scan, journal: store.known, job: last?.continues == true ? last : nil)
-            guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
-            guard plan.inputCount > 0 else { return nothingFound(plan) }
-            if let folder = plan.unwritableFolder(folder) {
-                StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
-                return .cannotCreate
-            }
-            let report: ReportFile?
-            do throws(ReportFile.Refusal) {
-                let inputs = Set(scan.files.map(\.key))
-                report = try command.report.map { path throws(ReportFile.Refusal) in
-                    try ReportFile(path, inputs: inputs)
-                }
-            } catch {
-                StandardError.write("bgrun: \(error.sentence)\n")
-                return error.status
-            }
-            let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
-            Leftovers.remove(from: plan.outputFolders)
-            return try export(plan, store, job, offer, signals, early, report)
-        } catch {
-            StandardError.write("bgrun: \(error)\n")
-            return .of(error)
+        guard scan.missing.isEmpty else { return .missing(scan.missing) }
+        if let signal = StopSignals.received { return .stoppedBeforeStart(.asked(by: signal)) }
+        if command.dryRun { return try dryRun(scan) }
+        let store = try TaskStore(folder: stateFolder, program: Program.version)
+        // Two jobs that write into one folder would take each other's files for their own.
+        guard let lock = try JobLock("output.\(Fingerprint.hexadecimal([folder]))", in: stateFolder) else {
+            return .refused(alreadyRunning)
         }
+        defer { withExtendedLifetime(lock) {} }
+        let last = try store.lookUp(request.identifier)
+        let plan = try planner.plan(scan, journal: store.known, job: last?.continues == true ? last : nil)
+        guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
+        guard plan.inputCount > 0 else { return nothingFound(plan) }
+        if let folder = plan.unwritableFolder(folder) {
+            return .refused(
+                "outputFolder", .cannotCreate, "bgrun: nothing can be written in \(folder). Make it writable.\n")
+        }
+        let report: ReportFile?
+        do throws(ReportFile.Refusal) {
+            let inputs = Set(scan.files.map(\.key))
+            report = try command.report.map { path throws(ReportFile.Refusal) in
+                try ReportFile(path, inputs: inputs, lineSink: host.map { host in { host.tell(.record($0)) } })
+            }
+        } catch {
+            return .refused("report", error.status, "bgrun: \(error.sentence)\n")
+        }
+        let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
+        Leftovers.remove(from: plan.outputFolders)
+        return try export(plan, store, job, offer, signals, early, report)
     }
 
-    private func dryRun(_ scan: InputScan) throws(StoreError) -> ExitStatus {
+    private func dryRun(_ scan: InputScan) throws(StoreError) -> ExportEnding {
         var known: ([String]) throws(StoreError) -> [PathKey: KnownOutput] = { _ in [:] }
         var last: JobRecord?
         var rates: ClosedRange<Double>?
@@ -89,18 +116,19 @@ struct ExportSession {
             rates = try store.rates()
         }
         var plan = try planner.plan(scan, journal: known, job: last?.continues == true ? last : nil)
-        guard plan.refusals.isEmpty else { return refuse(plan.refusals) }
+        guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
         plan.checkContents()
-        return DryRun(plan: plan, command: command, workers: workerCount, rates: rates).show()
+        let status = DryRun(plan: plan, command: command, workers: workerCount, rates: rates).show()
+        return ExportEnding(.completed(failures: 0), status, text: "")
     }
 
     private func export(
         _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
         _ early: [WorkerProcess], _ report: ReportFile?
-    ) throws(StoreError) -> ExitStatus {
+    ) throws(StoreError) -> ExportEnding {
         let ledger = ExportLedger(
-            report: report, display: ProgressDisplay(command.progress),
+            report: report, audience: hostAudience ?? ProgressDisplay(command.progress),
             keepsAllProblems: command.json)
         for record in plan.settled { ledger.add(record) }
         for record in plan.passedOver { report?.add(record) }
@@ -113,28 +141,32 @@ struct ExportSession {
                 hang: command.stallLimit.duration, grace: command.grace.duration),
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: command.expireAfter?.duration, signals: signals)
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals, host: host)
         if command.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
         }
-        if offer.standsForGPU { StandardError.write(ComputeOffer.testNotice) }
+        if offer.standsForGPU { ledger.note(ComputeOffer.testNotice) }
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
-        let outcome = run.run()
+        var outcome = run.run()
+        // Damaged pictures count, and files that turned out to be none do not.
+        if case .completed = outcome { outcome = .completed(failures: ledger.problemCount) }
         let seconds = begin.duration(to: clock.now).inSeconds
         let summary = ExportSummary(
             outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, abandoned: run.abandoned,
             continued: job.continues, seconds: seconds)
         ledger.ended(outcome, summary, text: command.json ? nil : summary.text(folder: folder))
-        let summaryTrouble = command.json ? StandardOutput.write(JSONText.encode(summary) + "\n") : 0
+        let isOnStandardOutput = command.json && host == nil
+        let summaryTrouble = isOnStandardOutput ? StandardOutput.write(JSONText.encode(summary) + "\n") : 0
         try journal.finish(outcome, work: (ledger.inputBytes, seconds), now: Self.wallTime)
-        let status = conclude(outcome, run, ledger)
+        var status = conclude(outcome, run, ledger)
         let troubles = [("report", report?.trouble ?? 0), ("summary", summaryTrouble)].filter { $0.1 != 0 }
         for (name, trouble) in troubles {
             ledger.note("bgrun: the \(name) could not be written: \(String(cString: strerror(trouble)))")
         }
-        return troubles.isEmpty || ![.done, .doneWithFailures].contains(status) ? status : .writeFailed
+        if !troubles.isEmpty, [.done, .doneWithFailures].contains(status) { status = .writeFailed }
+        return hostAudience?.ending(status) ?? ExportEnding(outcome, status, text: "")
     }
 
     /// The exit status, and the line that says how to go on where that is possible.
@@ -165,7 +197,7 @@ struct ExportSession {
     private var workerCount: Int { command.workers ?? Machine.allowedCores }
 
     /// The same command line in the same place is the same job.
-    private var request: TaskRequest {
+    var request: TaskRequest {
         let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
         let resources: ComputeResources = .gpu
         return TaskRequest(
@@ -177,47 +209,23 @@ struct ExportSession {
 
     private static var wallTime: Double { Date().timeIntervalSince1970 }
 
-    private func refuse(_ rejection: Rejection) -> ExitStatus {
-        StandardError.write("bgrun: the export was not started.\n")
-        for failure in rejection.failures {
-            StandardError.write("  \(failure.detail): \(failure.sentence) \(failure.fix)\n")
-        }
-        return .of(rejection)
+    private var alreadyRunning: Rejection {
+        Rejection(
+            first: .init(
+                code: .notPermitted, detail: "alreadyRunning",
+                sentence: "Another export into \(folder) is running.",
+                fix: "Wait until it has ended, or stop it."))
     }
 
-    private func refuseForRunningJob() -> ExitStatus {
-        refuse(
-            Rejection(
-                first: .init(
-                    code: .notPermitted, detail: "alreadyRunning",
-                    sentence: "Another export into \(folder) is running.",
-                    fix: "Wait until it has ended, or stop it.")))
-    }
-
-    private func nothingFound(_ plan: ExportPlan) -> ExitStatus {
+    private func nothingFound(_ plan: ExportPlan) -> ExportEnding {
         let note = plan.passedOverNote.map { " (\($0))" } ?? ""
-        StandardError.write("bgrun: nothing was started: 0 inputs found in \(inputs.joined(separator: ", "))\(note).\n")
-        return .missingInput
+        return .refused(
+            "nothingFound", .missingInput,
+            "bgrun: nothing was started: 0 inputs found in \(inputs.joined(separator: ", "))\(note).\n")
     }
+}
 
-    private func refuse(_ refusals: [ExportPlan.Refusal]) -> ExitStatus {
-        StandardError.write("bgrun: nothing was started.\n")
-        for refusal in refusals.prefix(ExportLedger.maxListed) {
-            StandardError.write("  \(refusal.code): \(refusal.sentence)\n")
-        }
-        let more = refusals.count - ExportLedger.maxListed
-        if more > 0 { StandardError.write("  and \(more) more\n") }
-        return refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
-    }
-
-    private func missing(_ inputs: [InputProblem]) -> ExitStatus {
-        StandardError.write("bgrun: nothing was started.\n")
-        for input in inputs { StandardError.write("  \(input.code): \(input.path): \(input.reason)\n") }
-        return .missingInput
-    }
-
-    private func stoppedBeforeStart() -> ExitStatus {
-        StandardError.write("Stopped before anything was started. Run the same command to go on.\n")
-        return .stoppedEarly
-    }
+extension StopReason {
+    /// What a signal to this process means.
+    static func asked(by signal: Int32) -> StopReason { signal == SIGINT ? .userStop : .shutdown }
 }

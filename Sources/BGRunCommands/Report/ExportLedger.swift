@@ -25,14 +25,14 @@ final class ExportLedger {
     /// The device that made pictures, where one other than the CPU did.
     private(set) var device: String?
     private let report: ReportFile?
-    private var display: ProgressDisplay
+    private(set) var audience: any ExportAudience
     private let keepsAllProblems: Bool
 
     static let maxListed = 20
 
-    init(report: ReportFile?, display: ProgressDisplay, keepsAllProblems: Bool) {
+    init(report: ReportFile?, audience: any ExportAudience, keepsAllProblems: Bool) {
         self.report = report
-        self.display = display
+        self.audience = audience
         self.keepsAllProblems = keepsAllProblems
     }
 
@@ -63,19 +63,20 @@ final class ExportLedger {
     }
 
     func progress(_ snapshot: ProgressSnapshot, device: String, force: Bool) {
-        display.show(snapshot, device: device, force: force)
+        audience.show(snapshot, device: device, force: force)
     }
 
+    /// Tells that something begins which takes long and makes no countable progress.
+    func phase(_ text: String) { audience.phase(text) }
+
     /// Tells the person something while the job runs.
-    func note(_ text: String) { display.note(text) }
+    func note(_ text: String) { audience.note(text) }
 
     /// Tells that the job was asked to stop.
-    func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason.code, text) }
+    func stopping(_ reason: StopReason, _ text: String) { audience.stopping(reason, text) }
 
     /// Tells how the job ended.
     func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
-        display.ended(outcome: outcome.code, summary: JSONText.encode(summary), text: text)
+        audience.ended(outcome, summary, text: text)
     }
-
-    func endDisplay() { display.end() }
 }

@@ -46,6 +46,13 @@ struct ExportSummary: Encodable {
         problemCount = ledger.problemCount
     }
 
+    /// The same with fewer problems listed; all are counted.
+    func listing(atMost count: Int) -> ExportSummary {
+        var shorter = self
+        shorter.problems = Array(problems.prefix(count))
+        return shorter
+    }
+
     /// Some sentences for a person.
     func text(folder: String) -> String {
         let done = counts.good + counts.damaged

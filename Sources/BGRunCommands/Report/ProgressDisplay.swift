@@ -4,7 +4,7 @@ import Glibc
 import TaskModel
 
 /// Shows how far a job is, on standard error.
-struct ProgressDisplay {
+struct ProgressDisplay: ExportAudience {
     enum Mode: String, CaseIterable, ExpressibleByArgument, Sendable {
         /// A live line on a terminal, plain lines elsewhere.
         case auto
@@ -79,8 +79,11 @@ struct ProgressDisplay {
         }
     }
 
+    /// Waiting for the first line says the same.
+    mutating func phase(_ text: String) {}
+
     /// Ends a live line, so that other text can follow.
-    mutating func end() {
+    private mutating func end() {
         if case .live = style, !lastLine.isEmpty { StandardError.write("\n") }
         lastLine = ""
     }
@@ -92,6 +95,12 @@ struct ProgressDisplay {
         }
         end()
         StandardError.write(text + "\n")
+    }
+
+    mutating func stopping(_ reason: StopReason, _ text: String) { stopping(reason.code, text) }
+
+    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+        ended(outcome: outcome.code, summary: JSONText.encode(summary), text: text)
     }
 
     /// The job was asked to stop; `reason` is its code.

@@ -10,6 +10,8 @@ final class ReportFile {
 
     private let descriptor: Int32
     private let isOwn: Bool
+    /// Where the lines of `-` go when there is no standard output.
+    private let lineSink: ((String) -> Void)?
     /// The errno of the first write that failed; 0 while all is well.
     private(set) var trouble: Int32 = 0
 
@@ -20,9 +22,15 @@ final class ReportFile {
     /// - Parameters:
     ///   - path: Where the report goes.
     ///   - inputs: Files that are never written, by whatever name they are reached.
+    ///   - lineSink: Takes the lines of `-` instead of standard output.
     /// - Throws: ``Refusal`` when the report cannot be written or is an input.
-    init(_ path: String, inputs: Set<FileKey>) throws(Refusal) {
+    init(_ path: String, inputs: Set<FileKey>, lineSink: ((String) -> Void)? = nil) throws(Refusal) {
         isOwn = path != "-"
+        self.lineSink = isOwn ? nil : lineSink
+        if self.lineSink != nil {
+            descriptor = -1
+            return
+        }
         // Not emptied yet, because it could be an input.
         descriptor =
             isOwn ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, mode_t(0o666)) : STDOUT_FILENO
@@ -49,6 +57,7 @@ final class ReportFile {
     func add(_ record: ExportRecord) {
         // The outputs matter more than their report; its failure is told at the end.
         guard trouble == 0 else { return }
+        if let lineSink { return lineSink(JSONText.encode(record)) }
         trouble = TextOutput.write(JSONText.encode(record) + "\n", to: descriptor)
     }
 }

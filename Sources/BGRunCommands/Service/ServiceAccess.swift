@@ -41,6 +41,30 @@ enum ServiceAccess {
         }
     }
 
+    /// Submits a job; where the same work runs already, tells as what.
+    ///
+    /// - Throws: The exit status, when the person has been told why.
+    static func submit(_ submission: JobSubmission, _ identifier: TaskIdentifier) throws(ExitCode) -> JobDocument {
+        var running: JobDocument?
+        let job = try ask { client throws(ServiceClient.Failure) -> JobDocument? in
+            do throws(ServiceClient.Failure) {
+                return try client.submit(submission)
+            } catch {
+                guard case .refused(let refusal) = error, refusal.code == "alreadyRunning" else { throw error }
+                running = try client.jobs(all: false).first {
+                    $0.identifier == identifier.rawValue && $0.state.isActive
+                }
+                if running == nil { throw error }
+                return nil
+            }
+        }
+        if let job { return job }
+        let id = running.map { "\($0.id)" } ?? ""
+        throw Trouble.told(
+            "nothing was started: alreadyRunning: the same work is running as job \(id).",
+            fix: "bgrun attach \(id) shows it.", .stoppedEarly)
+    }
+
     /// Tells why something was not done.
     static func told(_ failure: ServiceClient.Failure) -> ExitCode {
         switch failure {

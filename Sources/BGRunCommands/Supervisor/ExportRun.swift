@@ -22,8 +22,10 @@ final class ExportRun {
         var search: DeviceSearch?
         /// Time after which the job stops.
         var expireAfter: Duration?
-        /// What becomes readable when a signal came.
+        /// What becomes readable when a signal came, or a word of the host.
         var signals: Int32
+        /// Whoever started this process as the work of a job.
+        var host: JobHost?
     }
 
     private let plan: ExportPlan
@@ -40,6 +42,11 @@ final class ExportRun {
     private var readAhead = 0
     private var nextFlush: Duration = .zero
     private var isStopping = false
+    /// How the host wants the work to behave; nil until it has said so.
+    private var terms: RunTerms?
+    private var pausedSince: Duration?
+    /// Time for items in work after a stop by the host.
+    private var stopLimit: Duration?
     /// Workers that were given an item for the device.
     private var deviceWorkers: Set<Int> = []
     private var device: ComputeOffer.Device?
@@ -60,6 +67,8 @@ final class ExportRun {
     }
 
     private static let flushInterval: Duration = .milliseconds(250)
+    /// Time for what is being committed when the host is gone.
+    private static let orphanLimit: Duration = .milliseconds(100)
 
     /// Makes a run with processes that were started ahead; the others are started when they are needed.
     init(
@@ -80,6 +89,9 @@ final class ExportRun {
 
     /// Runs the job to its end, or until it is stopped.
     func run() -> TaskOutcome {
+        settings.host?.beginWork()
+        // What was said before holds from the first item on.
+        hearHost()
         perform(machine.start(at: now))
         while true {
             if let outcome {
@@ -93,6 +105,7 @@ final class ExportRun {
             self.refused = []
             for (worker, result) in refused { finished(worker, result) }
             checkForStop()
+            hearHost()
             perform(machine.timePassed(now: now))
             showProgress(force: false)
             if now >= nextFlush {
@@ -109,13 +122,12 @@ final class ExportRun {
         descriptors += workers.compactMap { $0 }.map {
             pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0)
         }
-        // Waking up for the display and the journal is the same rhythm.
-        var deadline = now + Self.flushInterval
-        if let next = machine.nextDeadline { deadline = min(deadline, next) }
-        if let expire = settings.expireAfter, expire > now { deadline = min(deadline, expire) }
-        if !refused.isEmpty { deadline = now }
-        let milliseconds = max(0, (deadline - now).inSeconds * 1000)
-        _ = poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds.rounded(.up)))
+        // Waking up for the display and the journal is the same rhythm; a paused job has neither.
+        var deadlines = machine.isPaused ? [] : [now + Self.flushInterval]
+        deadlines += [machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }].compactMap(\.self)
+        if !refused.isEmpty { deadlines.append(now) }
+        let milliseconds = deadlines.min().map { max(0, ($0 - now).inSeconds * 1000) }
+        _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
     }
 
     private func listen(to worker: Int) {
@@ -131,12 +143,15 @@ final class ExportRun {
                 }
             case .message(.encoding(let seconds)):
                 machine.entersSilentPhase(worker: worker, of: .seconds(seconds), at: now)
+            case .message(.halted):
+                perform(machine.halted(worker: worker, at: now))
             case .message(.result(let result)):
                 finished(worker, result)
             case .closed:
                 process.kill()
                 let death = process.reap()
                 workers[worker] = nil
+                deviceWorkers.remove(worker)
                 perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
             }
         }
@@ -184,7 +199,7 @@ final class ExportRun {
             machine.deviceFound()
         }
         if let signal = StopSignals.received {
-            stop(signal == SIGINT ? .userStop : .shutdown, "Stopping")
+            stop(.asked(by: signal), "Stopping")
         }
         if let limit = settings.expireAfter, now >= limit {
             stop(.timeBudget, "The time is over")
@@ -194,16 +209,67 @@ final class ExportRun {
         }
     }
 
-    private func stop(_ reason: StopReason, _ sentence: String) {
-        guard !isStopping else { return }
-        isStopping = true
-        if !inFlight.isEmpty {
-            let patience = TimeSpan(duration: settings.limits.grace)
-            ledger.stopping(
-                reason,
-                "\(sentence): finishing \(inFlight.count) in work, for at most \(patience) (Ctrl-C leaves at once).")
+    /// Does what the host said since the last time.
+    private func hearHost() {
+        for word in settings.host?.take() ?? [] {
+            switch word {
+            case .command(.terms(let terms)):
+                apply(terms)
+            case .command(.pause):
+                perform(machine.pause(at: now))
+            case .command(.resume(let terms)):
+                apply(terms)
+                if let since = pausedSince { meter.stoodStill(for: now - since) }
+                pausedSince = nil
+                perform(machine.resume(at: now))
+            case .command(.stop(let reason, within: let limit)):
+                stop(reason, "Stopping", within: limit)
+            case .command(.leaveDevice):
+                for worker in deviceWorkers { tell(worker, .leaveDevice) }
+                perform(machine.leaveDevice(at: now))
+            case .gone:
+                stop(.hostRemoved, "The host is gone", within: Self.orphanLimit)
+            }
         }
-        perform(machine.stop(reason, at: now))
+    }
+
+    private func apply(_ terms: RunTerms) {
+        if let before = self.terms?.priority, before != terms.priority { meter.shareChanged(at: now) }
+        self.terms = terms
+        for worker in workers.indices { tellTerms(worker) }
+        perform(machine.allow(concurrency: max(terms.concurrency, 1), at: now))
+    }
+
+    private func tellTerms(_ worker: Int) {
+        guard let terms else { return }
+        tell(worker, .terms(chunkTarget: terms.chunkTarget, dutyCycle: terms.dutyCycle))
+    }
+
+    /// A worker that died in between is noticed when its socket is read.
+    private func tell(_ worker: Int, _ message: HostMessage) {
+        _ = workers[worker]?.channel.send(message)
+    }
+
+    /// Without a limit items in work may come to their end within the grace time.
+    private func stop(_ reason: StopReason, _ sentence: String, within limit: Duration? = nil) {
+        guard !isStopping || limit != nil else { return }
+        if !isStopping, !inFlight.isEmpty {
+            let patience = TimeSpan(duration: limit ?? settings.limits.grace)
+            let manner =
+                limit == nil
+                ? "finishing \(inFlight.count) in work, for at most \(patience) (Ctrl-C leaves at once)."
+                : "what is all but done of \(inFlight.count) in work is finished, within \(patience)."
+            ledger.stopping(reason, "\(sentence): \(manner)")
+        }
+        isStopping = true
+        stopLimit = limit
+        perform(machine.stop(reason, within: limit, at: now))
+    }
+
+    /// How long an item may still take that is to be given up: what a chunk takes, and no longer than a stop may.
+    private var lastChunk: Duration {
+        let chunk = terms?.chunkTarget ?? .milliseconds(300)
+        return stopLimit.map { min($0, chunk) } ?? chunk
     }
 
     private func fail(_ error: any Error) {
@@ -218,7 +284,14 @@ final class ExportRun {
         for action in actions {
             switch action {
             case .run(let item, let worker, let terms): run(item, on: worker, terms)
+            case .halt(let worker): tell(worker, .halt)
+            case .goOn(let worker): tell(worker, .goOn)
+            case .giveUp(let worker): tell(worker, .giveUp(within: lastChunk))
             case .kill(let worker): workers[worker]?.kill()
+            case .paused:
+                pausedSince = now
+                journal.settle()
+                settings.host?.tell(.paused)
             case .settle(let item, let settlement):
                 settle(item, settlement, ended?.item == item ? ended : nil, worker: worker)
                 if ended?.item == item { ended = nil }
@@ -232,12 +305,20 @@ final class ExportRun {
         inFlight[worker] = InFlight(item: index, terms: terms, since: now)
         do {
             try journal.plan(plan.items, from: index, planned: &planned)
-            let process = try workers[worker] ?? WorkerProcess()
-            workers[worker] = process
+            let process: WorkerProcess
+            if let known = workers[worker] {
+                process = known
+            } else {
+                process = try WorkerProcess()
+                workers[worker] = process
+                tellTerms(worker)
+            }
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
-            if terms.lane == .device { deviceWorkers.insert(worker) }
+            if terms.lane == .device, deviceWorkers.insert(worker).inserted {
+                ledger.phase("compiling kernels for \(device?.shownName ?? "the device")")
+            }
             let message = HostMessage.run(
                 ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
                 environment: terms.lane == .device ? device?.environment ?? [:] : [:])

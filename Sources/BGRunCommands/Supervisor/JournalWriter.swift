@@ -40,9 +40,14 @@ final class JournalWriter: Sendable {
         queue.async { self.writeWaiting() }
     }
 
+    /// Returns when everything that was added is written, or could not be.
+    func settle() {
+        queue.sync { writeWaiting() }
+    }
+
     /// Writes what is left, and how the job ended; returns when it is written.
     func finish(_ outcome: TaskOutcome, work: (bytes: Int, seconds: Double), now: Double) throws(StoreError) {
-        queue.sync { writeWaiting() }
+        settle()
         if let error { throw error }
         try store.end(job, outcome, work: work, now: now)
     }

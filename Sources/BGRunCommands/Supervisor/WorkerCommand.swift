@@ -10,10 +10,6 @@ struct WorkerCommand: ParsableCommand {
     static let name = "worker"
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
-    /// What the slowest settings of the slowest encoder need on a slow machine, several times over.
-    private static let encodingSeconds = 60.0
-    private static let encodingSecondsPerMegapixel = 3.0
-
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
@@ -21,27 +17,17 @@ struct WorkerCommand: ParsableCommand {
         let lanes = Lanes()
         let exporter = ImageExporter(lanes: lanes)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
-        let clock = SuspendingClock()
-        while case .message(.run(let item, let environment)) = channel.receive(HostMessage.self, waiting: true) {
-            for (name, value) in environment { setenv(name, value, 1) }
-            faults.strike(item.input)
-            var lastSent = clock.now
-            let result = exporter.export(item) { progress in
-                if let megapixels = progress.encodingMegapixels {
-                    let seconds = Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels
-                    if case .closed = channel.send(WorkerMessage.encoding(seconds: seconds)) { return false }
-                    return true
-                }
-                let now = clock.now
-                if lastSent.duration(to: now) < .milliseconds(100) { return true }
-                lastSent = now
-                if case .closed = channel.send(WorkerMessage.progress(done: progress.done, total: progress.total)) {
-                    return false
-                }
-                return true
+        let conduct = ItemConduct(channel)
+        while !conduct.isOver {
+            if let (item, environment) = conduct.nextItem() {
+                for (name, value) in environment { setenv(name, value, 1) }
+                faults.strike(item.input)
+                let result = exporter.export(item) { progress in conduct.mayGoOn(progress) }
+                conduct.itemEnded()
+                if result.failure?.code == "device" { lanes.forget(item.lane) }
+                guard case .done = channel.send(WorkerMessage.result(result)) else { return }
             }
-            if result.failure?.code == "device" { lanes.forget(item.lane) }
-            guard case .done = channel.send(WorkerMessage.result(result)) else { return }
+            if conduct.leavesDevice { lanes.forgetDevices() }
         }
         // The supervisor said so; it does not wait.
         hasLeft.store(true, ordering: .releasing)

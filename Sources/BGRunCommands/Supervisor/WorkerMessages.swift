@@ -5,6 +5,15 @@ import ImageExport
 enum HostMessage: Codable, Sendable {
     /// - environment: What the device's driver wants set before its first call.
     case run(ExportItem, environment: [String: String])
+    /// From the next chunk on, for this item and those that follow.
+    case terms(chunkTarget: Duration, dutyCycle: Double)
+    /// Stand still between two bands of the item in work, and say so.
+    case halt
+    case goOn
+    /// Give up the item in work unless it can be done within that time.
+    case giveUp(within: Duration)
+    /// Give up an item in work on a device, and everything that is held there.
+    case leaveDevice
     /// Nothing comes any more: keep what later processes can use, and end.
     case leave
 }
@@ -15,6 +24,8 @@ enum WorkerMessage: Codable, Sendable {
     case progress(done: Int, total: Int)
     /// An encoder that gives no sign of life begins; it may take so many seconds.
     case encoding(seconds: Double)
+    /// It stands still, as it was told to.
+    case halted
     /// Ends the item in flight.
     case result(ExportResult)
 }

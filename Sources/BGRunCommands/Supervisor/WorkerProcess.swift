@@ -8,11 +8,9 @@ struct WorkerProcess {
     let channel: PacketChannel
     private let processID: pid_t
 
-    /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
-    private static let newSession: Int16 = 0x80
-
-    /// Starts this program again as a worker, in a session of its own: Ctrl-C in the terminal reaches the supervisor
-    /// alone, which then lets the workers finish.
+    /// Starts this program again as a worker, in a process group of its own: Ctrl-C in the terminal reaches the
+    /// supervisor alone, which then lets the workers finish. The session stays the supervisor's, and with it the
+    /// autogroup by which the kernel shares out the processor.
     ///
     /// - Throws: ``SpawnFailure`` when the system refuses.
     init() throws(SpawnFailure) {
@@ -33,7 +31,8 @@ struct WorkerProcess {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK))
         let arguments: [UnsafeMutablePointer<CChar>?] =
             [strdup("bgrun"), strdup(WorkerCommand.name), nil]
         defer { arguments.forEach { free($0) } }

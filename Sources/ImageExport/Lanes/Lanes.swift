@@ -43,6 +43,9 @@ package final class Lanes {
         if case .openCL(let identity) = choice { devices[identity] = nil }
     }
 
+    /// Gives up every device and what is held there.
+    package func forgetDevices() { devices = [:] }
+
     /// Keeps compiled programs for later processes. Slow on some drivers, so called when the work is done.
     package func storePrograms() {
         for lane in devices.values { lane.storeProgram(in: cache) }

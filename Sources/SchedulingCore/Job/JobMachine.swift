@@ -5,76 +5,6 @@ package import TaskModel
 /// Items are numbered from 0. At most one is in flight per worker, and each is settled exactly once. Times are those
 /// since the job was made; the caller brings them along with the events.
 package struct JobMachine: Sendable {
-    /// What an item may use.
-    package struct Terms: Hashable, Sendable {
-        package var lane: LanePolicy.Lane
-        /// Bytes the item's buffers may take together.
-        package var claimBytes: Int
-        /// No other item runs beside it.
-        package var alone: Bool
-    }
-
-    /// What a worker said about its item.
-    package enum Verdict: Hashable, Sendable {
-        case made(megapixels: Double)
-        case failed
-        /// It needs more than its share of the memory; nothing was written.
-        case needsMemory
-        /// The device failed, not the item; nothing was written.
-        case deviceFailed
-        /// It was given up before its outputs were committed.
-        case givenUp
-    }
-
-    /// How a worker's process ended.
-    package enum Death: Hashable, Sendable {
-        case exited(status: Int32)
-        case signaled(Int32)
-    }
-
-    /// How an item ended.
-    package enum Settlement: Hashable, Sendable {
-        /// As the worker said.
-        case reported
-        case crashed(Death)
-        /// Nothing was heard of it for so long.
-        case hung(after: Duration)
-        /// It has no result and is left to a later run.
-        case unfinished
-    }
-
-    package enum Action: Hashable, Sendable {
-        /// Hand the item to that worker; start a process first where there is none.
-        case run(item: Int, worker: Int, Terms)
-        /// Kill that worker's process and tell when it is gone.
-        case kill(worker: Int)
-        case settle(item: Int, Settlement)
-        /// Comes once, after everything else.
-        case finish(TaskOutcome)
-    }
-
-    package struct Limits: Sendable {
-        package var workers: Int
-        /// Bytes that all items in flight may take together.
-        package var claimBytes: Int
-        /// Longest silence of an item.
-        package var hang: Duration
-        /// Time for items in flight after a stop (rule 71).
-        package var grace: Duration
-
-        package init(
-            workers: Int, claimBytes: Int, hang: Duration = .seconds(60), grace: Duration = .seconds(5)
-        ) {
-            precondition(workers > 0, "a job without workers would never end")
-            self.workers = workers
-            self.claimBytes = claimBytes
-            self.hang = hang
-            self.grace = grace
-        }
-
-        package var shareBytes: Int { claimBytes / workers }
-    }
-
     private enum State: Sendable {
         /// Nothing was handed out. Leaves by `start` or `stop`.
         case queued
@@ -88,18 +18,54 @@ package struct JobMachine: Sendable {
 
     private enum Slot: Sendable {
         case idle
-        /// Killed when nothing was heard for longer than `patience`.
-        case busy(item: Int, Terms, since: Duration, heard: Duration, patience: Duration)
-        /// Told to die; leaves by `workerDied` with the settlement decided when it was killed.
-        case dying(item: Int, Settlement)
+        case busy(Busy)
+        /// Told to die; leaves by `workerDied` with the fate decided when it was killed.
+        case dying(item: Int, Fate)
 
         var isIdle: Bool {
             if case .idle = self { true } else { false }
         }
 
-        var runsAlone: Bool {
-            if case .busy(_, let terms, _, _, _) = self { terms.alone } else { false }
+        var busy: Busy? {
+            if case .busy(let busy) = self { busy } else { nil }
         }
+
+        /// It takes a share of what may run at once.
+        var isGoing: Bool {
+            switch self {
+            case .idle: false
+            case .busy(let busy): busy.motion == .going
+            case .dying: true
+            }
+        }
+    }
+
+    fileprivate struct Busy: Sendable {
+        enum Motion: Sendable { case going, halting, halted }
+
+        var item: Int
+        var terms: Terms
+        /// Moved by the time it stood still.
+        var since: Duration
+        /// When a sign of life came last. Killed when nothing was heard for longer than `patience`, unless halted.
+        var heard: Duration
+        var patience: Duration
+        var motion = Motion.going
+        /// It is done again on the CPU unless it gets done after all.
+        var leavesDevice = false
+    }
+
+    /// What becomes of an item whose worker is killed.
+    private enum Fate: Hashable, Sendable {
+        case settled(Settlement)
+        case againOnCPU
+    }
+
+    private enum Pause: Sendable {
+        case none
+        /// Asked for; leaves when every item in flight stands still, by `resume` or by `stop`.
+        case coming
+        case here
     }
 
     private let limits: Limits
@@ -116,6 +82,9 @@ package struct JobMachine: Sendable {
     private var failures = 0
     private var unsettled: Int
     private var unfinished = 0
+    private var pause: Pause = .none
+    /// Items that may run at once, at most one for each worker.
+    private var concurrency: Int
     package private(set) var lanes: LanePolicy
 
     package init(itemCount: Int, limits: Limits, lanes: LanePolicy) {
@@ -124,7 +93,11 @@ package struct JobMachine: Sendable {
         self.lanes = lanes
         slots = Array(repeating: .idle, count: limits.workers)
         unsettled = itemCount
+        concurrency = limits.workers
     }
+
+    /// Nothing runs and nothing will before ``resume(at:)`` or a stop.
+    package var isPaused: Bool { pause == .here }
 
     package mutating func start(at now: Duration) -> [Action] {
         guard case .queued = state else { return [] }
@@ -135,35 +108,44 @@ package struct JobMachine: Sendable {
     /// A worker's item entered a phase that gives no sign of life and may take so long; the limit of silence applies
     /// again from the next sign on. A phase extends the limit once, so a hang within it is still found (rule 62).
     package mutating func entersSilentPhase(worker: Int, of length: Duration, at now: Duration) {
-        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return }
-        slots[worker] = .busy(item: item, terms, since: since, heard: now, patience: max(limits.hang, length))
+        heard(worker, patience: max(limits.hang, length), at: now)
     }
 
     /// The item in flight gave a sign of life.
     package mutating func progressed(worker: Int, at now: Duration) {
-        // A message of a worker that is being killed may still arrive.
-        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return }
-        slots[worker] = .busy(item: item, terms, since: since, heard: now, patience: limits.hang)
+        heard(worker, patience: limits.hang, at: now)
+    }
+
+    private mutating func heard(_ worker: Int, patience: Duration, at now: Duration) {
+        // A message of a worker that is being killed may still arrive; one that leaves its device has little time.
+        guard var busy = slots[worker].busy, !busy.leavesDevice else { return }
+        busy.heard = now
+        busy.patience = patience
+        slots[worker] = .busy(busy)
     }
 
     package mutating func itemFinished(worker: Int, _ verdict: Verdict, at now: Duration) -> [Action] {
         // The result of a worker that was told to die no longer counts: its process ends all the same.
-        guard case .busy(let item, let terms, let since, _, _) = slots[worker] else { return [] }
+        guard let busy = slots[worker].busy else { return [] }
         slots[worker] = .idle
+        let terms = busy.terms
         switch verdict {
         case .made(let megapixels):
-            lanes.finished(on: terms.lane, seconds: (now - since).inSeconds, megapixels: megapixels)
-            return settle(item, .reported, failed: false) + proceed(at: now)
+            lanes.finished(on: terms.lane, seconds: (now - busy.since).inSeconds, megapixels: megapixels)
+            return settle(busy.item, .reported, failed: false) + proceed(at: now)
         case .needsMemory where !terms.alone && limits.workers > 1:
-            alone.append((item, terms.lane))
+            alone.append((busy.item, busy.leavesDevice ? .cpu : terms.lane))
+            return proceed(at: now)
+        case .givenUp where busy.leavesDevice, .deviceFailed where busy.leavesDevice:
+            doAgainOnCPU(busy.item, alone: terms.alone)
             return proceed(at: now)
         case .deviceFailed where terms.lane == .device && lanes.deviceFailed():
-            again.append((item, .cpu))
+            doAgainOnCPU(busy.item, alone: terms.alone)
             return proceed(at: now)
         case .failed, .needsMemory, .deviceFailed:
-            return settle(item, .reported, failed: true) + proceed(at: now)
+            return settle(busy.item, .reported, failed: true) + proceed(at: now)
         case .givenUp:
-            return settle(item, .unfinished, failed: false) + proceed(at: now)
+            return settle(busy.item, .unfinished, failed: false) + proceed(at: now)
         }
     }
 
@@ -173,29 +155,108 @@ package struct JobMachine: Sendable {
         case .idle:
             // It had nothing to do: the next item starts a fresh one.
             return []
-        case .dying(let item, let settlement):
+        case .dying(let item, .settled(let settlement)):
             slots[worker] = .idle
             return settle(item, settlement, failed: settlement != .unfinished) + proceed(at: now)
-        case .busy(let item, let terms, _, _, _):
+        case .dying(let item, .againOnCPU):
             slots[worker] = .idle
-            if death == .signaled(Self.sigkill), killedOnce.insert(item).inserted {
+            doAgainOnCPU(item, alone: false)
+            return proceed(at: now)
+        case .busy(let busy):
+            slots[worker] = .idle
+            if death == .signaled(Self.sigkill), killedOnce.insert(busy.item).inserted {
                 // Nobody's fault for sure, most likely the kernel wanted memory: once more, with nothing beside it.
-                alone.append((item, terms.lane))
+                alone.append((busy.item, busy.leavesDevice ? .cpu : busy.terms.lane))
                 return proceed(at: now)
             }
-            return settle(item, .crashed(death), failed: true) + proceed(at: now)
+            return settle(busy.item, .crashed(death), failed: true) + proceed(at: now)
         }
     }
 
-    /// Stops handing out. Items in flight have the grace time; the first reason given is the one reported.
-    package mutating func stop(_ reason: StopReason, at now: Duration) -> [Action] {
+    /// So many items may run at once from now on. Those beyond halt where they are, the latest first, and go on before
+    /// anything new is handed out.
+    package mutating func allow(concurrency: Int, at now: Duration) -> [Action] {
+        precondition(concurrency > 0, "a job that may do nothing is paused")
+        self.concurrency = concurrency
+        return proceed(at: now)
+    }
+
+    /// Hands out nothing more and halts what is in flight; ``Action/paused`` tells when it has (rule 94).
+    package mutating func pause(at now: Duration) -> [Action] {
         switch state {
         case .queued, .running:
-            state = .stopping(reason, deadline: now + limits.grace)
+            if pause == .here { return [.paused] }
+            pause = .coming
             return proceed(at: now)
         case .stopping, .finished:
+            // The end is the answer.
             return []
         }
+    }
+
+    package mutating func resume(at now: Duration) -> [Action] {
+        pause = .none
+        return proceed(at: now)
+    }
+
+    /// The worker stands still, as ``Action/halt(worker:)`` asked for.
+    package mutating func halted(worker: Int, at now: Duration) -> [Action] {
+        // It may have been told to go on, or to die, in between.
+        guard var busy = slots[worker].busy, busy.motion == .halting else { return [] }
+        busy.motion = .halted
+        busy.heard = now
+        slots[worker] = .busy(busy)
+        return proceed(at: now)
+    }
+
+    /// Nothing more goes to the device; its items in flight are done again on the CPU.
+    package mutating func leaveDevice(at now: Duration) -> [Action] {
+        lanes.leaveDevice()
+        again = again.map { ($0.item, .cpu) }
+        alone = alone.map { ($0.item, .cpu) }
+        var actions: [Action] = []
+        for worker in slots.indices {
+            guard var busy = slots[worker].busy, busy.terms.lane == .device, !busy.leavesDevice else { continue }
+            busy.leavesDevice = true
+            busy.motion = .going
+            busy.heard = now
+            busy.patience = limits.grace
+            slots[worker] = .busy(busy)
+            actions.append(.giveUp(worker: worker))
+        }
+        return actions
+    }
+
+    /// Stops handing out; the first reason given is the one reported. With a limit, items in flight that cannot be done
+    /// at once are given up, and killed after that time; without one they may come to their ends within the grace time.
+    package mutating func stop(_ reason: StopReason, within limit: Duration? = nil, at now: Duration) -> [Action] {
+        switch state {
+        case .queued, .running:
+            state = .stopping(reason, deadline: now + (limit ?? limits.grace))
+        case .stopping(let first, let deadline):
+            guard let limit else { return [] }
+            state = .stopping(first, deadline: min(deadline, now + limit))
+        case .finished:
+            return []
+        }
+        pause = .none
+        return release(givingUp: limit != nil, at: now) + proceed(at: now)
+    }
+
+    /// Lets everything in flight come to its end.
+    private mutating func release(givingUp: Bool, at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        for worker in slots.indices {
+            guard var busy = slots[worker].busy else { continue }
+            if givingUp {
+                actions.append(.giveUp(worker: worker))
+            } else if busy.motion != .going {
+                actions.append(.goOn(worker: worker))
+            }
+            busy.go(at: now)
+            slots[worker] = .busy(busy)
+        }
+        return actions
     }
 
     /// A probe that ran beside the first items found a usable device.
@@ -207,27 +268,27 @@ package struct JobMachine: Sendable {
     package mutating func timePassed(now: Duration) -> [Action] {
         var actions: [Action] = []
         for worker in slots.indices {
-            guard case .busy(let item, _, _, let heard, let patience) = slots[worker] else { continue }
+            guard let busy = slots[worker].busy else { continue }
+            let fate: Fate
             if case .stopping(_, let deadline) = state, now >= deadline {
-                slots[worker] = .dying(item: item, .unfinished)
-            } else if now >= heard + patience {
-                slots[worker] = .dying(item: item, .hung(after: now - heard))
+                fate = .settled(.unfinished)
+            } else if let limit = busy.deadline, now >= limit {
+                fate = busy.leavesDevice ? .againOnCPU : .settled(.hung(after: now - busy.heard))
             } else {
                 continue
             }
+            slots[worker] = .dying(item: busy.item, fate)
             actions.append(.kill(worker: worker))
         }
         return actions
     }
 
-    /// When ``timePassed(now:)`` has something to do next; nil while nothing is in flight.
+    /// When ``timePassed(now:)`` has something to do next; nil while nothing is in flight that moves.
     package var nextDeadline: Duration? {
-        let hang = slots.compactMap { slot -> Duration? in
-            guard case .busy(_, _, _, let heard, let patience) = slot else { return nil }
-            return heard + patience
-        }.min()
-        guard let hang, case .stopping(_, let deadline) = state else { return hang }
-        return min(hang, deadline)
+        let busy = slots.compactMap(\.busy)
+        let hang = busy.compactMap(\.deadline).min()
+        guard !busy.isEmpty, case .stopping(_, let deadline) = state else { return hang }
+        return min(hang ?? deadline, deadline)
     }
 
     private static let sigkill: Int32 = 9
@@ -239,15 +300,19 @@ package struct JobMachine: Sendable {
         return [.settle(item: item, settlement)]
     }
 
-    /// Hands out what can be handed out, and ends the job when nothing is left or in flight.
+    private mutating func doAgainOnCPU(_ item: Int, alone isAlone: Bool) {
+        if isAlone {
+            alone.append((item, .cpu))
+        } else {
+            again.append((item, .cpu))
+        }
+    }
+
+    /// Halts, lets go on and hands out what it takes to have as much running as may; ends the job when nothing is left
+    /// or in flight.
     private mutating func proceed(at now: Duration) -> [Action] {
         var actions: [Action] = []
-        if case .running = state {
-            while let worker = slots.firstIndex(where: \.isIdle), let (item, terms) = takeNext() {
-                slots[worker] = .busy(item: item, terms, since: now, heard: now, patience: limits.hang)
-                actions.append(.run(item: item, worker: worker, terms))
-            }
-        }
+        if case .running = state { actions = balance(at: now) }
         guard slots.allSatisfy(\.isIdle) else { return actions }
         switch state {
         case .running where unsettled == 0, .stopping where unsettled + unfinished == 0:
@@ -259,15 +324,54 @@ package struct JobMachine: Sendable {
             actions += abandonRest()
             actions.append(.finish(.stopped(reason)))
         case .running:
-            preconditionFailure("items are left, no worker has one, and none was handed out")
+            precondition(pause != .none, "items are left, no worker has one, and none was handed out")
         case .queued, .finished:
             break
         }
         return actions
     }
 
+    private mutating func balance(at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        let allowed = pause == .none ? min(concurrency, limits.workers) : 0
+        var going = slots.count(where: \.isGoing)
+        while going > allowed, let worker = latest(where: { $0.motion == .going }), var busy = slots[worker].busy {
+            busy.motion = .halting
+            slots[worker] = .busy(busy)
+            actions.append(.halt(worker: worker))
+            going -= 1
+        }
+        while going < allowed, let worker = earliest(where: { $0.motion != .going }), var busy = slots[worker].busy {
+            busy.go(at: now)
+            slots[worker] = .busy(busy)
+            actions.append(.goOn(worker: worker))
+            going += 1
+        }
+        while going < allowed, let worker = slots.firstIndex(where: \.isIdle), let (item, terms) = takeNext() {
+            slots[worker] = .busy(Busy(item: item, terms: terms, since: now, heard: now, patience: limits.hang))
+            actions.append(.run(item: item, worker: worker, terms))
+            going += 1
+        }
+        let standsStill = slots.allSatisfy { $0.isIdle || $0.busy?.motion == .halted }
+        if pause == .coming, standsStill, unsettled > 0 {
+            pause = .here
+            actions.append(.paused)
+        }
+        return actions
+    }
+
+    private func latest(where isMeant: (Busy) -> Bool) -> Int? {
+        slots.indices.filter { slots[$0].busy.map(isMeant) ?? false }
+            .max { (slots[$0].busy?.since ?? .zero, $0) < (slots[$1].busy?.since ?? .zero, $1) }
+    }
+
+    private func earliest(where isMeant: (Busy) -> Bool) -> Int? {
+        slots.indices.filter { slots[$0].busy.map(isMeant) ?? false }
+            .min { (slots[$0].busy?.since ?? .zero, $0) < (slots[$1].busy?.since ?? .zero, $1) }
+    }
+
     private mutating func takeNext() -> (Int, Terms)? {
-        if slots.contains(where: \.runsAlone) { return nil }
+        if slots.contains(where: { $0.busy?.terms.alone == true }) { return nil }
         if !again.isEmpty {
             let (item, lane) = again.removeFirst()
             return (item, Terms(lane: lane, claimBytes: limits.shareBytes, alone: false))
@@ -289,6 +393,18 @@ package struct JobMachine: Sendable {
         unsettled = 0
         return rest.map { .settle(item: $0, .unfinished) }
     }
+}
+
+extension JobMachine.Busy {
+    fileprivate mutating func go(at now: Duration) {
+        guard motion != .going else { return }
+        if motion == .halted { since += now - heard }
+        heard = now
+        motion = .going
+    }
+
+    /// When its silence is over the limit.
+    fileprivate var deadline: Duration? { motion == .halted ? nil : heard + patience }
 }
 
 extension Duration {

@@ -36,6 +36,8 @@ package struct LanePolicy: Sendable {
 
     private let preference: Preference
     private var deviceIsUsable: Bool
+    /// It was taken away; whatever is found later is not used.
+    private var deviceIsLeft = false
     private var cpu = Sample()
     private var device = Sample()
     /// The first item on a device also compiles its kernels and is not counted.
@@ -52,7 +54,14 @@ package struct LanePolicy: Sendable {
 
     /// A probe that ran beside the first items found a usable device.
     package mutating func deviceFound() {
-        deviceIsUsable = true
+        deviceIsUsable = !deviceIsLeft
+    }
+
+    /// The device is to be left alone for the rest of the job.
+    package mutating func leaveDevice() {
+        deviceIsLeft = true
+        deviceIsUsable = false
+        choice = .cpu
     }
 
     /// The lane of the next item.

@@ -61,6 +61,18 @@ package struct ProgressMeter: Sendable {
         inFlight[worker] = nil
     }
 
+    /// Nothing was done for so long: that time says nothing about speed.
+    package mutating func stoodStill(for time: Duration) {
+        for index in history.indices { history[index].time += time }
+    }
+
+    /// From now on the work has another share of the machine: what was before says nothing about the time left
+    /// (rule 67).
+    package mutating func shareChanged(at now: Duration) {
+        let last = history[history.count - 1]
+        history = [Sample(time: now, weight: last.weight, megapixels: last.megapixels)]
+    }
+
     package mutating func snapshot(at now: Duration) -> ProgressSnapshot {
         let progress = doneWeight + inFlight.values.reduce(0, +)
         let fraction = itemsDone == itemsTotal ? 1 : min(totalWeight > 0 ? progress / totalWeight : 0, 0.999)

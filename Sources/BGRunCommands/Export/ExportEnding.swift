@@ -1,0 +1,80 @@
+import JobLink
+import TaskModel
+import TaskStore
+
+/// How a run of `bgrun export` ends: the status, and what a person and a program are told.
+struct ExportEnding {
+    var outcome: TaskOutcome
+    var status: ExitStatus
+    /// What is still to be shown.
+    var text: String
+    /// One line of JSON.
+    var summary: String
+    /// The same where a long one does not fit.
+    private var shorterSummary: String
+
+    private struct Refused: Encodable {
+        var outcome: String
+        var message: String
+    }
+
+    init(_ outcome: TaskOutcome, _ status: ExitStatus, text: String) {
+        self.outcome = outcome
+        self.status = status
+        self.text = text
+        summary = JSONText.encode(Refused(outcome: outcome.code, message: text))
+        shorterSummary = summary
+    }
+
+    /// The work was begun.
+    init(_ outcome: TaskOutcome, _ status: ExitStatus, text: String, summary: ExportSummary) {
+        self.outcome = outcome
+        self.status = status
+        self.text = text
+        self.summary = JSONText.encode(summary)
+        shorterSummary = JSONText.encode(summary.listing(atMost: ExportLedger.maxListed))
+    }
+
+    /// Nothing was started.
+    static func refused(_ code: String, _ status: ExitStatus, _ text: String) -> ExportEnding {
+        ExportEnding(.failed(code: code), status, text: text)
+    }
+
+    static func refused(_ rejection: Rejection) -> ExportEnding {
+        let lines = rejection.failures.map { "  \($0.detail): \($0.sentence) \($0.fix)\n" }
+        return .refused(
+            rejection.first.detail, .of(rejection), "bgrun: the export was not started.\n" + lines.joined())
+    }
+
+    static func refused(_ refusals: [ExportPlan.Refusal]) -> ExportEnding {
+        var text = "bgrun: nothing was started.\n"
+        for refusal in refusals.prefix(ExportLedger.maxListed) { text += "  \(refusal.code): \(refusal.sentence)\n" }
+        let more = refusals.count - ExportLedger.maxListed
+        if more > 0 { text += "  and \(more) more\n" }
+        let status: ExitStatus = refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
+        return .refused(refusals.first?.code ?? "refused", status, text)
+    }
+
+    static func missing(_ inputs: [InputProblem]) -> ExportEnding {
+        let lines = inputs.map { "  \($0.code): \($0.path): \($0.reason)\n" }
+        return .refused("missingInput", .missingInput, "bgrun: nothing was started.\n" + lines.joined())
+    }
+
+    static func failed(_ error: StoreError) -> ExportEnding {
+        .refused("state.\(error.code.rawValue)", .of(error), "bgrun: \(error)\n")
+    }
+
+    static func stoppedBeforeStart(_ reason: StopReason) -> ExportEnding {
+        ExportEnding(
+            .stopped(reason), .stoppedEarly,
+            text: "Stopped before anything was started. Run the same command to go on.\n")
+    }
+
+    /// Tells the host, whose packets hold only so much.
+    func tell(_ host: JobHost) {
+        func end(_ summary: String) -> JobEnd {
+            JobEnd(outcome: outcome, status: status.rawValue, text: text, summary: summary)
+        }
+        host.end(end(summary), shorter: end(shorterSummary))
+    }
+}

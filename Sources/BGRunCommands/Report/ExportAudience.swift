@@ -1,0 +1,65 @@
+import JobLink
+import TaskModel
+
+/// Whom an export tells what it does while it runs and how it ended: a terminal, or the host of its job.
+protocol ExportAudience {
+    mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool)
+
+    /// Something begins that takes long and makes no countable progress.
+    mutating func phase(_ text: String)
+
+    /// A sentence beside the progress, or after the end.
+    mutating func note(_ text: String)
+
+    /// The job was asked to stop.
+    mutating func stopping(_ reason: StopReason, _ text: String)
+
+    /// The job ended; nothing but notes follows. `text` is nil where the person asked for JSON alone.
+    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?)
+}
+
+/// The host of a job as the audience of its export.
+final class HostAudience: ExportAudience {
+    private static let interval: Duration = .milliseconds(100)
+
+    private let host: JobHost
+    private let clock = SuspendingClock()
+    private var nextTime: SuspendingClock.Instant
+    private var last: (ProgressSnapshot, String)?
+    /// What is kept for the last word, once the job has ended.
+    private var end: (outcome: TaskOutcome, summary: ExportSummary, text: String)?
+
+    init(_ host: JobHost) {
+        self.host = host
+        nextTime = clock.now
+    }
+
+    func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
+        guard force || clock.now >= nextTime else { return }
+        if let last, last == (progress, device) { return }
+        last = (progress, device)
+        nextTime = clock.now + Self.interval
+        host.tell(.progress(progress, device: device))
+    }
+
+    func phase(_ text: String) { host.tell(.phase(text)) }
+
+    func note(_ text: String) {
+        if end == nil {
+            host.tell(.note(text))
+        } else {
+            end?.text += text + "\n"
+        }
+    }
+
+    func stopping(_ reason: StopReason, _ text: String) { host.tell(.stopping(reason, text)) }
+
+    func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+        end = (outcome, summary, text ?? "")
+    }
+
+    /// How the export ended, with what was told after it.
+    func ending(_ status: ExitStatus) -> ExportEnding? {
+        end.map { ExportEnding($0.outcome, status, text: $0.text, summary: $0.summary) }
+    }
+}

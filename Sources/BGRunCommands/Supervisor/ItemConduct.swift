@@ -1,0 +1,148 @@
+import Glibc
+import ImageExport
+import JobLink
+import SchedulingCore
+
+/// How a worker behaves within an item: listens to its supervisor between bands, gives signs of life, rests, stands still
+/// and gives up as it is told.
+final class ItemConduct {
+    /// What the slowest settings of the slowest encoder need on a slow machine, several times over.
+    private static let encodingSeconds = 60.0
+    private static let encodingSecondsPerMegapixel = 3.0
+    /// Shortest time between two signs of life.
+    private static let signInterval: Duration = .milliseconds(100)
+
+    private let channel: PacketChannel
+    private let clock = SuspendingClock()
+    private let begin: SuspendingClock.Instant
+    private var pacer = ChunkPacer()
+    private var nextSign: Duration = .zero
+    private var isOnDevice = false
+    private var saidHalted = false
+    /// The device was taken away: nothing that is held there may be kept.
+    private(set) var leavesDevice = false
+    /// The supervisor is gone, or said that nothing comes any more.
+    private(set) var isOver = false
+
+    init(_ channel: PacketChannel) {
+        self.channel = channel
+        begin = clock.now
+    }
+
+    private var now: Duration { begin.duration(to: clock.now) }
+
+    /// Waits for the next item; nil when none comes any more.
+    func nextItem() -> (item: ExportItem, environment: [String: String])? {
+        while !isOver {
+            switch channel.receive(HostMessage.self, waiting: true) {
+            case .message(.run(let item, let environment)):
+                isOnDevice = item.lane != .cpu
+                saidHalted = false
+                leavesDevice = false
+                let now = now
+                nextSign = now + Self.signInterval
+                pacer.itemBegins(at: now)
+                return (item, environment)
+            case .message(.leaveDevice):
+                leavesDevice = true
+                return nil
+            case .message(let message): obey(message, duringItem: false)
+            case .nothingYet: continue
+            case .closed: isOver = true
+            }
+        }
+        return nil
+    }
+
+    func itemEnded() { pacer.itemEnds(at: now) }
+
+    /// To be called between bands.
+    ///
+    /// - Returns: Whether to go on with the item.
+    func mayGoOn(_ progress: ImageExporter.Progress) -> Bool {
+        if let megapixels = progress.encodingMegapixels {
+            let seconds = Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels
+            send(.encoding(seconds: seconds))
+        }
+        let fraction = Double(progress.done) / Double(max(progress.total, 1))
+        listen()
+        while !isOver {
+            let now = now
+            switch pacer.step(fraction: fraction, at: now) {
+            case .goOn:
+                giveSign(progress, at: now)
+                return true
+            case .giveUp:
+                return false
+            case .rest(let end):
+                giveSign(progress, at: now)
+                wait(min(end - now, Self.signInterval))
+            case .halt:
+                if !saidHalted { send(.halted) }
+                saidHalted = true
+                wait(nil)
+            }
+            listen()
+        }
+        return false
+    }
+
+    private func giveSign(_ progress: ImageExporter.Progress, at now: Duration) {
+        guard now >= nextSign, progress.encodingMegapixels == nil else { return }
+        nextSign = now + Self.signInterval
+        send(.progress(done: progress.done, total: progress.total))
+    }
+
+    private func send(_ message: WorkerMessage) {
+        if case .closed = channel.send(message) { isOver = true }
+    }
+
+    /// Sleeps until the supervisor says something, at most for so long.
+    private func wait(_ limit: Duration?) {
+        var ends = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
+        guard let limit else {
+            _ = poll(&ends, 1, -1)
+            return
+        }
+        let microseconds = max(Int(limit / .microseconds(1)), 0)
+        // What is left below a millisecond comes with the next round.
+        if microseconds >= 1000 {
+            _ = poll(&ends, 1, Int32(clamping: microseconds / 1000))
+        } else {
+            usleep(UInt32(microseconds))
+        }
+    }
+
+    private func listen() {
+        var ends = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
+        while !isOver, poll(&ends, 1, 0) > 0 {
+            switch channel.receive(HostMessage.self, waiting: false) {
+            case .message(let message): obey(message, duringItem: true)
+            case .nothingYet: return
+            case .closed: isOver = true
+            }
+        }
+    }
+
+    private func obey(_ message: HostMessage, duringItem: Bool) {
+        switch message {
+        case .terms(let chunkTarget, let dutyCycle):
+            pacer.setTerms(chunkTarget: chunkTarget, dutyCycle: dutyCycle, at: now)
+        case .halt:
+            // One that came after the item had ended was meant for it.
+            if duringItem { pacer.halt() }
+        case .goOn:
+            saidHalted = false
+            pacer.goOn(at: now)
+        case .giveUp(let limit):
+            if duringItem { pacer.finish(by: now + limit) }
+        case .leaveDevice:
+            leavesDevice = true
+            if isOnDevice { pacer.giveUp() }
+        case .leave:
+            isOver = true
+        case .run:
+            preconditionFailure("an item was handed out beside another")
+        }
+    }
+}
