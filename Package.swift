@@ -51,14 +51,16 @@ let package = Package(
             "BGRunCommands",
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
-                "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", argumentParser,
+                "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "Locking",
+                argumentParser,
             ]),
-        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
+        room(
+            "BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
         room(
             "BackgroundTasks",
             [
                 "SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer",
-                "DescribedFile",
+                "DescribedFile", "Locking",
             ]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
@@ -66,11 +68,12 @@ let package = Package(
         room("TaskStore", ["TaskModel", grdb]),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
-        room("SystemConditions", ["TaskModel", "CSystemConditions"]),
+        room("Locking"),
+        room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        room("ImageCodecs", ["CImageCodecs"]),
+        room("ImageCodecs", ["CImageCodecs", "Locking"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
@@ -79,7 +82,7 @@ let package = Package(
                 .linkedLibrary("xxhash"),
             ]),
         room("ChunkedCompute"),
-        room("OpenCLKit", ["COpenCL"]),
+        room("OpenCLKit", ["COpenCL", "Locking"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
@@ -92,8 +95,7 @@ let package = Package(
             name: "bgrun-bench",
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
-                "TaskModel", "CBenchProcess",
-                argumentParser,
+                "TaskModel", "CBenchProcess", "Locking", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -101,7 +103,9 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
-        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "TaskModel"]),
+        tests(
+            of: "BackgroundTasks",
+            ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -119,7 +123,8 @@ let package = Package(
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
-        tests(of: "SystemConditions", ["TaskModel"]),
+        tests(of: "Locking"),
+        tests(of: "SystemConditions", ["TaskModel", "Locking"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),

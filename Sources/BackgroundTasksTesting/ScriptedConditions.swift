@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 import SystemConditions
 package import TaskModel
 
@@ -10,10 +10,10 @@ public final class ScriptedConditions: Sendable {
         var sampled: ConditionSet = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     public init(_ conditions: SimulatedConditions = .calm) {
-        state = Mutex(State(conditions: conditions))
+        state = Lock(State(conditions: conditions))
     }
 
     public var conditions: SimulatedConditions { state.withLock(\.conditions) }

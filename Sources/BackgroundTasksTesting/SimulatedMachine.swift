@@ -2,7 +2,7 @@ public import BackgroundTasks
 import Dispatch
 public import Foundation
 package import SchedulingCore
-import Synchronization
+import Locking
 
 /// A machine without drivers, sensors and waiting: a scheduler whose time, conditions and devices a test sets.
 ///

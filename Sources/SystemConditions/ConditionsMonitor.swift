@@ -1,5 +1,6 @@
 import CSystemConditions
 import Glibc
+import Locking
 import Synchronization
 package import TaskModel
 
@@ -26,7 +27,7 @@ package final class ConditionsMonitor: ConditionsProvider {
     private let reader: ConditionsReader
     private let openEvents: OpenEvents
     private let onSleep: (@Sendable (SleepEvent) -> Void)?
-    private let setup: Mutex<Setup>
+    private let setup: Lock<Setup>
     private let wakeUpCount = Atomic<Int>(0)
 
     /// A monitor that is not started yet; `onSleep` is called from its thread, before anything is read.
@@ -55,7 +56,7 @@ package final class ConditionsMonitor: ConditionsProvider {
         self.reader = reader
         self.openEvents = openEvents
         self.onSleep = onSleep
-        setup = Mutex(Setup(settings: settings))
+        setup = Lock(Setup(settings: settings))
     }
 
     deinit { stop() }

@@ -1,11 +1,11 @@
 import Glibc
-import Synchronization
+import Locking
 
 /// Delays sleep and shutdown until it is given back, for as long as logind grants (5 s by default), so that running work
 /// can keep a checkpoint (rule 78). Held only while work runs.
 package final class SleepInhibitor: Sendable {
     private let bus: BusAddress
-    private let descriptor = Mutex<Int32?>(nil)
+    private let descriptor = Lock<Int32?>(nil)
 
     package init(_ bus: BusAddress) {
         self.bus = bus

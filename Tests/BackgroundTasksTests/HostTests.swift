@@ -3,7 +3,6 @@ import BackgroundTasksTesting
 import Dispatch
 import Foundation
 import SchedulingCore
-import Synchronization
 import TaskModel
 import Testing
 

@@ -2,12 +2,12 @@ import BackgroundTasks
 import BackgroundTasksTesting
 import Dispatch
 import Foundation
-import Synchronization
+import Locking
 import Testing
 
 /// Collects what handlers saw, from any thread.
 final class Recorder<Value: Sendable>: Sendable {
-    private let collected = Mutex<[Value]>([])
+    private let collected = Lock<[Value]>([])
 
     func add(_ value: Value) {
         collected.withLock { $0.append(value) }

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Synchronization
 import SystemConditions
 import TaskModel
 import Testing

@@ -1,6 +1,6 @@
 public import Dispatch
 public import Foundation
-import Synchronization
+import Locking
 import TaskModel
 
 /// What `UIApplication` offers for background work, for a process without one.
@@ -41,8 +41,8 @@ public final class BGApplication: Sendable {
 
     private let scheduler: BGTaskScheduler
     private let queue: DispatchQueue
-    private let state: Mutex<Mutable>
-    private let alarms = Mutex(Alarms())
+    private let state: Lock<Mutable>
+    private let alarms = Lock(Alarms())
 
     var host: TaskHost { scheduler.host }
 
@@ -56,7 +56,7 @@ public final class BGApplication: Sendable {
     package init(scheduler: BGTaskScheduler, queue: DispatchQueue, limits: BackgroundAssertions.Limits) {
         self.scheduler = scheduler
         self.queue = queue
-        state = Mutex(Mutable(assertions: BackgroundAssertions(limits: limits)))
+        state = Lock(Mutable(assertions: BackgroundAssertions(limits: limits)))
         let assertions = scheduler.host.clock.makeAlarm { [weak self] in self?.timePassed() }
         let pokes = scheduler.host.clock.makeAlarm { [weak self] in self?.deliverPokes() }
         alarms.withLock { $0 = Alarms(assertions: assertions, pokes: pokes) }

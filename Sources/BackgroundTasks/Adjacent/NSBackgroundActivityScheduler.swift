@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import Locking
 import TaskModel
 
 /// Runs an activity that can wait at a time that suits the machine, and lets it stop in between.
@@ -27,7 +27,7 @@ public final class NSBackgroundActivityScheduler: NSObject, Sendable {
     /// Names it in the manifest.
     public let identifier: String
     private let scheduler: BGTaskScheduler
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter identifier: One of the manifest's identifiers.
     public convenience init(identifier: String) {

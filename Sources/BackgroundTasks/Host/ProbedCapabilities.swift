@@ -2,7 +2,7 @@ import Foundation
 import OpenCLKit
 package import ResourceProbe
 import SchedulingCore
-import Synchronization
+import Locking
 import TaskModel
 
 /// Asks the drivers once, each in a process of its own: none is ever loaded into this one (rule 31).
@@ -12,7 +12,7 @@ package final class ProbedCapabilities: CapabilitySource {
 
     private let options: ProbeOptions
     private let folder: String?
-    private let found = Mutex<Capabilities?>(nil)
+    private let found = Lock<Capabilities?>(nil)
 
     /// - Parameters:
     ///   - options: How to look; the helper in them is replaced.

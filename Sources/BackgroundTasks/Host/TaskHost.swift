@@ -1,7 +1,7 @@
 package import Dispatch
 import Foundation
 package import SchedulingCore
-import Synchronization
+import Locking
 package import SystemConditions
 package import TaskModel
 
@@ -22,9 +22,9 @@ package final class TaskHost: Sendable {
     let events = EventHub()
     private let conditions: any ConditionsProvider
     private let capabilities: any CapabilitySource
-    private let state: Mutex<HostState>
-    private let alarms = Mutex(Alarms())
-    private let statusListeners = Mutex<[@Sendable () -> Void]>([])
+    private let state: Lock<HostState>
+    private let alarms = Lock(Alarms())
+    private let statusListeners = Lock<[@Sendable () -> Void]>([])
     /// Launches and expirations are called here unless a handler has a queue of its own.
     package let handlerQueue = DispatchQueue(label: "bgrun.handlers", attributes: .concurrent)
     package let handlerCalls = DispatchGroup()
@@ -42,7 +42,7 @@ package final class TaskHost: Sendable {
         self.conditions = conditions
         self.capabilities = capabilities
         let scheduler = Scheduler(settings: settings, at: clock.now, wall: clock.wallNow)
-        state = Mutex(HostState(scheduler: scheduler, isStrict: isStrict))
+        state = Lock(HostState(scheduler: scheduler, isStrict: isStrict))
         let next = clock.makeAlarm { [weak self] in self?.alarmRang() }
         let sample = clock.makeAlarm { [weak self] in self?.sampleProgress() }
         let display = clock.makeAlarm { [weak self] in self?.tellTitles() }

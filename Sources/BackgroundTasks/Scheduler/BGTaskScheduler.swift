@@ -1,6 +1,6 @@
 public import Foundation
 package import SchedulingCore
-package import Synchronization
+package import Locking
 package import SystemConditions
 import TaskModel
 
@@ -15,7 +15,7 @@ public final class BGTaskScheduler: NSObject, Sendable {
 
     private static let ofThisProcess = BGTaskScheduler()
     /// What a test has put in the place of ``shared``.
-    package static let standIn = Mutex<BGTaskScheduler?>(nil)
+    package static let standIn = Lock<BGTaskScheduler?>(nil)
 
     package let host: TaskHost
     private let isShared: Bool
