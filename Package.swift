@@ -124,7 +124,7 @@ let package = Package(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         tests(of: "Locking"),
-        tests(of: "SystemConditions", ["TaskModel", "Locking"]),
+        tests(of: "SystemConditions", ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),

@@ -70,6 +70,8 @@ public final class NSBackgroundActivityScheduler: NSObject, Sendable {
     /// Whether the running activity should finish its present piece, save, and complete with `.deferred`. Look at it often.
     public var shouldDefer: Bool { state.withLock(\.shouldDefer) }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Asks for the activity's runs.
     ///
     /// - Parameter block: Does the work on a queue in the background, and completes it by its argument.

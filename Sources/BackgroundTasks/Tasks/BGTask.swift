@@ -22,6 +22,8 @@ public class BGTask: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Called once when the task has to stop, shortly before its time ends; finish the piece at hand, save, and
     /// complete the task.
     ///
