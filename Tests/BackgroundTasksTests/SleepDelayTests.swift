@@ -7,8 +7,10 @@ import Testing
         var delay = SleepDelay()
         #expect(delay.looked(isActive: false, at: .zero) == nil)
         #expect(delay.looked(isActive: true, at: .zero) == .hold)
+        #expect(delay.isHeld)
         #expect(delay.looked(isActive: true, at: .seconds(1)) == nil)
         #expect(delay.looked(isActive: false, at: .seconds(2)) == .release)
+        #expect(!delay.isHeld)
         #expect(delay.looked(isActive: false, at: .seconds(3)) == nil)
         #expect(delay.nextDeadline == nil)
     }

@@ -88,6 +88,14 @@ package struct SleepDelay: Hashable, Sendable {
         return true
     }
 
+    /// Whether the machine is to wait now before it sleeps.
+    package var isHeld: Bool {
+        switch state {
+        case .held, .stopping, .returning(isHeld: true): true
+        case .free, .away, .returning(isHeld: false): false
+        }
+    }
+
     package var nextDeadline: Duration? {
         switch state {
         case .free, .held, .returning: nil

@@ -25,10 +25,11 @@ extension TaskHost {
 
     func act(_ action: SleepDelay.Action) {
         switch action {
-        case .hold:
-            inhibitorQueue.async(group: handlerCalls) { self.holdInhibitor() }
-        case .release:
-            inhibitorQueue.async(group: handlerCalls) { self.inhibitor?.release() }
+        case .hold, .release:
+            // Of many changes in a row only what is wished for at last takes a question to the bus.
+            inhibitorQueue.async(group: handlerCalls) {
+                if self.read(\.sleepDelay.isHeld) { self.holdInhibitor() } else { self.inhibitor?.release() }
+            }
         case .comeBack: comeBack()
         }
     }

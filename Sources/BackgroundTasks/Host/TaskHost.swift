@@ -17,6 +17,7 @@ package final class TaskHost: Sendable {
         var sleepDelay: (any HostAlarm)?
         var wallWatch: (any Sendable)?
         var nextIsSetTo: Duration?
+        var sleepDelayIsSetTo: Duration?
     }
 
     let clock: any HostClock
@@ -53,7 +54,7 @@ package final class TaskHost: Sendable {
         let next = clock.makeAlarm { [weak self] in self?.alarmRang() }
         let sample = clock.makeAlarm { [weak self] in self?.sampleProgress() }
         let display = clock.makeAlarm { [weak self] in self?.tellTitles() }
-        let sleepDelay = clock.makeAlarm { [weak self] in self?.perform { _, _ in } }
+        let sleepDelay = clock.makeAlarm { [weak self] in self?.sleepDelayRang() }
         let watch = clock.watchWallClock { [weak self] in self?.perform { _, _ in } }
         alarms.withLock {
             $0.next = next
@@ -98,6 +99,11 @@ package final class TaskHost: Sendable {
     private func alarmRang() {
         alarms.withLock { $0.nextIsSetTo = nil }
         perform { state, now in state.add(state.scheduler.timePassed(at: now)) }
+    }
+
+    private func sleepDelayRang() {
+        alarms.withLock { $0.sleepDelayIsSetTo = nil }
+        perform { _, _ in }
     }
 
     private func carryOut() {
@@ -157,7 +163,10 @@ package final class TaskHost: Sendable {
                 alarms.next?.set(at: next)
             }
             alarms.display?.set(at: display)
-            alarms.sleepDelay?.set(at: sleepDelay)
+            if alarms.sleepDelayIsSetTo != sleepDelay {
+                alarms.sleepDelayIsSetTo = sleepDelay
+                alarms.sleepDelay?.set(at: sleepDelay)
+            }
             if samples != state.samplesProgress {
                 state.samplesProgress = samples
                 alarms.sample?.set(at: samples ? now + Self.sampling : nil)
