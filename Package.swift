@@ -80,14 +80,15 @@ let package = Package(
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
-                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", argumentParser,
+                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", argumentParser,
             ]),
-        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
+        room(
+            "BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
         room(
             "BackgroundTasks",
             [
                 "SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer",
-                "DescribedFile",
+                "DescribedFile", "Locking",
             ]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
@@ -98,18 +99,19 @@ let package = Package(
             "BackgroundService",
             [
                 "ServiceAPI", "JobLink", "BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskStore",
-                "TaskModel", "CProcess",
+                "TaskModel", "CProcess", "Locking",
             ] + http, resources: [.embedInCode("HTTP/openapi.yml")]),
         room("ServiceClient", ["ServiceAPI", "TaskModel"]),
         room("ServiceAPI", ["TaskModel"]),
         .target(name: "CProcess", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
-        room("SystemConditions", ["TaskModel", "CSystemConditions"]),
+        room("Locking"),
+        room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        room("ImageCodecs", ["CImageCodecs"]),
+        room("ImageCodecs", ["CImageCodecs", "Locking"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
@@ -118,7 +120,7 @@ let package = Package(
                 .linkedLibrary("xxhash"),
             ]),
         room("ChunkedCompute"),
-        room("OpenCLKit", ["COpenCL"]),
+        room("OpenCLKit", ["COpenCL", "Locking"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
@@ -131,8 +133,7 @@ let package = Package(
             name: "bgrun-bench",
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
-                "TaskModel", "CBenchProcess",
-                argumentParser,
+                "TaskModel", "CBenchProcess", "Locking", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -140,7 +141,9 @@ let package = Package(
         .target(
             name: "JPEGVariants", path: "Tests/JPEGVariants", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("jpeg")]),
-        tests(of: "BackgroundTasks", ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "TaskModel"]),
+        tests(
+            of: "BackgroundTasks",
+            ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -158,7 +161,8 @@ let package = Package(
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
-        tests(of: "SystemConditions", ["TaskModel"]),
+        tests(of: "Locking"),
+        tests(of: "SystemConditions", ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),

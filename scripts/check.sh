@@ -15,6 +15,12 @@ swift build -c release --explicit-target-dependency-import-check error >"$log" 2
 }
 if grep -E 'error:.*(imports another target|without declaring)' "$log" >&2; then exit 1; fi
 
+echo "locks: those that the thread sanitizer sees"
+if grep -rnE '\bMutex[<(]' --include='*.swift' Sources Tests Benchmarks >&2; then
+    echo "use Lock from Sources/Locking" >&2
+    exit 1
+fi
+
 echo "kernels: OpenCL C 1.2"
 sources=(arithmetic resize sharpen resize_float)
 # Each file comes after those it builds on, as in the program that devices compile.

@@ -1,11 +1,12 @@
 import Foundation
+import Locking
 import Synchronization
 
 /// Watches the memory of all descendants of a process, twenty times a second, on a thread of its own.
 ///
 /// Sums proportional set sizes, so that a page shared by two processes counts once.
 final class MemorySampler: Sendable {
-    private let peak = Mutex(0)
+    private let peak = Lock(0)
     private let ended = DispatchSemaphore(value: 0)
     private let isStopping = Atomic(false)
 

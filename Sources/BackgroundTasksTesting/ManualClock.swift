@@ -1,11 +1,11 @@
 package import BackgroundTasks
 public import Foundation
-import Synchronization
+import Locking
 
 /// A clock that stands still until a test moves it.
 public final class ManualClock: Sendable {
     private final class Alarm: HostAlarm {
-        private let time = Mutex<Duration?>(nil)
+        private let time = Lock<Duration?>(nil)
         let action: @Sendable () -> Void
 
         init(_ action: @escaping @Sendable () -> Void) {
@@ -54,7 +54,7 @@ public final class ManualClock: Sendable {
         var ringsAtOnce = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// Where clocks start unless a test says otherwise: the same in every run.
     public static let standardStart = Date(timeIntervalSince1970: 1_800_000_000)
@@ -62,7 +62,7 @@ public final class ManualClock: Sendable {
     /// - Parameter date: Of its start.
     public init(startingAt date: Date = standardStart) {
         let now: Duration = .seconds(1_000)
-        state = Mutex(State(now: now, wallOffset: .seconds(date.timeIntervalSince1970) - now))
+        state = Lock(State(now: now, wallOffset: .seconds(date.timeIntervalSince1970) - now))
     }
 
     /// The date that it shows.

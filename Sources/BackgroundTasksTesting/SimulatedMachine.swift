@@ -2,7 +2,7 @@ public import BackgroundTasks
 import Dispatch
 public import Foundation
 package import SchedulingCore
-import Synchronization
+import Locking
 
 /// A machine without drivers, sensors and waiting: a scheduler whose time, conditions and devices a test sets.
 ///
@@ -20,6 +20,7 @@ public final class SimulatedMachine: Sendable {
     public let conditions: ScriptedConditions
     public let scheduler: BGTaskScheduler
     package let devices: SimulatedDevices
+    package let inhibitor: SimulatedInhibitor
 
     /// - Parameters:
     ///   - program: Reverse-DNS name that every identifier starts with.
@@ -44,14 +45,15 @@ public final class SimulatedMachine: Sendable {
     package init(
         _ manifest: Manifest?, conditions: SimulatedConditions = .calm, gpus: [SimulatedGPU] = [],
         startingAt date: Date = ManualClock.standardStart, settings: SchedulerSettings = SchedulerSettings(),
-        isStrict: Bool = false
+        isStrict: Bool = false, inhibitor: SimulatedInhibitor = SimulatedInhibitor()
     ) {
+        self.inhibitor = inhibitor
         clock = ManualClock(startingAt: date)
         self.conditions = ScriptedConditions(conditions)
         devices = SimulatedDevices(gpus)
         scheduler = BGTaskScheduler(
-            manifest: manifest, clock: clock, conditions: self.conditions, capabilities: devices, settings: settings,
-            isStrict: isStrict)
+            manifest: manifest, clock: clock, conditions: self.conditions, capabilities: devices,
+            inhibitor: inhibitor, settings: settings, isStrict: isStrict)
     }
 
     /// Lets ``scheduler`` stand in for `BGTaskScheduler.shared` of this process while the body runs, for code that names

@@ -1,5 +1,5 @@
 import CImageCodecs
-import Synchronization
+import Locking
 
 /// What an ICC profile means, read from its content and not from its name.
 package enum ColorProfile {
@@ -12,7 +12,7 @@ package enum ColorProfile {
     }
 
     /// Answers kept, because thousands of pictures of one job share a few profiles.
-    private static let answers = Mutex<[Pair: Bool]>([:])
+    private static let answers = Lock<[Pair: Bool]>([:])
 
     /// The kind of channels, as the four letters of the profile's header (`RGB `, `GRAY`, `CMYK`); nil when it is too
     /// short to be a profile.

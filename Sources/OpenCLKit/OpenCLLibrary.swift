@@ -1,5 +1,5 @@
 package import COpenCL
-import Synchronization
+import Locking
 
 /// OpenCL is not installed, or what is installed is not OpenCL.
 package struct OpenCLUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -84,7 +84,7 @@ package struct OpenCLLibrary {
     }
 }
 
-private let listingLock = Mutex(())
+private let listingLock = Lock(())
 
 /// A C string in an array as text.
 func text(_ bytes: [CChar]) -> String {

@@ -88,7 +88,8 @@ package struct ProbeCache: Sendable {
         }
         // Libraries named without a path are found through the linker's cache, which every installation rewrites.
         parts += [file("\(options.root)/etc/ld.so.cache"), options.loader, file(options.loader)]
-        parts += [file("/proc/self/exe"), options.cpuDevicesCountAsGPU ? "cpuAsGPU" : ""]
+        // The program that asks need not be the one that probes.
+        parts += [file(resolved(options.helper)), options.cpuDevicesCountAsGPU ? "cpuAsGPU" : ""]
         let nodes = "\(options.root)/dev/dri"
         parts += (SmallFile.names(in: nodes) ?? []).map { node("\(nodes)/\($0)") }
         parts += ["dev/nvidiactl", "dev/kfd", "dev/dxg"].map { node("\(options.root)/\($0)") }
@@ -117,6 +118,13 @@ package struct ProbeCache: Sendable {
         guard stat(path, &status) == 0 else { return "" }
         return
             "\(path) \(status.st_dev) \(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+
+    /// The same for all names of a file.
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// Who may open a device node.

@@ -1,5 +1,6 @@
 import CSystemConditions
 import Glibc
+import Locking
 import Synchronization
 package import TaskModel
 
@@ -25,16 +26,12 @@ package final class ConditionsMonitor: ConditionsProvider {
 
     private let reader: ConditionsReader
     private let openEvents: OpenEvents
-    private let onSleep: (@Sendable (SleepEvent) -> Void)?
-    private let setup: Mutex<Setup>
+    private let setup: Lock<Setup>
     private let wakeUpCount = Atomic<Int>(0)
 
-    /// A monitor that is not started yet; `onSleep` is called from its thread, before anything is read.
-    package convenience init(
-        _ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings(),
-        onSleep: (@Sendable (SleepEvent) -> Void)? = nil
-    ) {
-        self.init(reader, settings: settings, onSleep: onSleep, openEvents: { KernelEvents(root: $0) })
+    /// A monitor that is not started yet.
+    package convenience init(_ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings()) {
+        self.init(reader, settings: settings, openEvents: { KernelEvents(root: $0) })
     }
 
     /// A monitor to which sockets deliver device and route events in place of the kernel; it takes them over when it is
@@ -44,18 +41,16 @@ package final class ConditionsMonitor: ConditionsProvider {
         routeEvents: Int32
     ) {
         self.init(
-            reader, settings: settings, onSleep: nil,
+            reader, settings: settings,
             openEvents: { _ in KernelEvents(devices: deviceEvents, routes: routeEvents) })
     }
 
     private init(
-        _ reader: ConditionsReader, settings: ConditionSettings, onSleep: (@Sendable (SleepEvent) -> Void)?,
-        openEvents: @escaping OpenEvents
+        _ reader: ConditionsReader, settings: ConditionSettings, openEvents: @escaping OpenEvents
     ) {
         self.reader = reader
         self.openEvents = openEvents
-        self.onSleep = onSleep
-        setup = Mutex(Setup(settings: settings))
+        setup = Lock(Setup(settings: settings))
     }
 
     deinit { stop() }
@@ -88,7 +83,9 @@ package final class ConditionsMonitor: ConditionsProvider {
     /// Conditions whose every change is reported without sampling; none before the first report.
     package var eventDriven: ConditionSet { setup.withLock { $0.running?.state }?.eventDriven ?? [] }
 
-    package func start(onChange: @escaping @Sendable (Conditions) -> Void) {
+    package func start(
+        onSleep: @escaping @Sendable (SleepEvent) -> Void, onChange: @escaping @Sendable (Conditions) -> Void
+    ) {
         stop()
         // Under the lock, so that a report that comes at once can already stop what it comes from.
         setup.withLock { setup in

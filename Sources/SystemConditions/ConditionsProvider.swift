@@ -6,8 +6,8 @@ package protocol ConditionsProvider: Sendable {
     func current() -> Conditions
 
     /// Reports conditions once, and then each time that one of them is seen to have changed, from a thread of the
-    /// provider's own, one report after the other.
-    func start(onChange: @escaping @Sendable (Conditions) -> Void)
+    /// provider's own, one report after the other; and before that, that the machine is about to sleep or has come back.
+    func start(onSleep: @escaping @Sendable (SleepEvent) -> Void, onChange: @escaping @Sendable (Conditions) -> Void)
 
     /// No report begins after this has returned.
     func stop()
@@ -15,4 +15,11 @@ package protocol ConditionsProvider: Sendable {
     /// Looks at some conditions at an interval even when nothing reports that they changed; nil ends that. Others stay as
     /// they are.
     func setSampling(interval: Duration?, of kinds: ConditionSet)
+}
+
+extension ConditionsProvider {
+    /// Reports conditions alone.
+    package func start(onChange: @escaping @Sendable (Conditions) -> Void) {
+        start(onSleep: { _ in }, onChange: onChange)
+    }
 }

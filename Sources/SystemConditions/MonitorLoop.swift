@@ -13,7 +13,7 @@ final class MonitorLoop: @unchecked Sendable {
     private let state: MonitorState
     private let openEvents: ConditionsMonitor.OpenEvents
     private let onChange: @Sendable (Conditions) -> Void
-    private let onSleep: (@Sendable (SleepEvent) -> Void)?
+    private let onSleep: @Sendable (SleepEvent) -> Void
 
     private var bus: SystemBus?
     private var busTriedAt: Duration?
@@ -23,7 +23,7 @@ final class MonitorLoop: @unchecked Sendable {
 
     init(
         reader: ConditionsReader, state: MonitorState, openEvents: @escaping ConditionsMonitor.OpenEvents,
-        onChange: @escaping @Sendable (Conditions) -> Void, onSleep: (@Sendable (SleepEvent) -> Void)?
+        onChange: @escaping @Sendable (Conditions) -> Void, onSleep: @escaping @Sendable (SleepEvent) -> Void
     ) {
         self.reader = reader
         self.state = state
@@ -119,7 +119,7 @@ final class MonitorLoop: @unchecked Sendable {
         }
         var changed: ConditionSet = []
         for event in events {
-            if let sleep = event.sleep { onSleep?(sleep) }
+            if let sleep = event.sleep { onSleep(sleep) }
             if event == .didWake { changed = .all }
         }
         // However often a service has spoken, it is asked once.

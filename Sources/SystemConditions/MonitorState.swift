@@ -1,5 +1,6 @@
 import CSystemConditions
 import Glibc
+import Locking
 import Synchronization
 import TaskModel
 
@@ -20,14 +21,14 @@ final class MonitorState: Sendable {
 
     /// Readable when there are new orders.
     let wakeUpDescriptor: Int32
-    private let orders: Mutex<Orders>
-    private let heard = Mutex(Heard())
+    private let orders: Lock<Orders>
+    private let heard = Lock(Heard())
     private let wakeUpCount: Atomic<Int>
 
     init(settings: ConditionSettings, plan: SamplingPlan, wakeUps: Int) {
         wakeUpDescriptor = bg_open_wake_up()
         precondition(wakeUpDescriptor >= 0, "the system gives out no more descriptors")
-        orders = Mutex(Orders(settings: settings, plan: plan))
+        orders = Lock(Orders(settings: settings, plan: plan))
         wakeUpCount = Atomic(wakeUps)
     }
 

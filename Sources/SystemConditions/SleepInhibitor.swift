@@ -1,11 +1,21 @@
 import Glibc
-import Synchronization
+import Locking
+
+/// What makes the machine wait before it sleeps or shuts down (rule 78).
+package protocol SleepInhibiting: Sendable {
+    /// Blocks for a second at most; does nothing while it holds already.
+    ///
+    /// - Parameter why: A few words that the person may be shown.
+    /// - Throws: ``BusError`` where there is nothing to ask, or it refuses; work can go on without.
+    func hold(why: String) throws(BusError)
+    func release()
+}
 
 /// Delays sleep and shutdown until it is given back, for as long as logind grants (5 s by default), so that running work
 /// can keep a checkpoint (rule 78). Held only while work runs.
-package final class SleepInhibitor: Sendable {
+package final class SleepInhibitor: SleepInhibiting {
     private let bus: BusAddress
-    private let descriptor = Mutex<Int32?>(nil)
+    private let descriptor = Lock<Int32?>(nil)
 
     package init(_ bus: BusAddress) {
         self.bus = bus

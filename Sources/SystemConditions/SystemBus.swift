@@ -31,6 +31,10 @@ package struct BusAddress: Hashable, Sendable {
 package struct BusError: Error, Hashable {
     /// A few words.
     package var reason: String
+
+    package init(reason: String) {
+        self.reason = reason
+    }
 }
 
 /// A connection to the system's message bus, for one thread. Nothing on it takes longer than its deadline.

@@ -17,8 +17,12 @@ package struct VolumeReader: Sendable {
         return .known(max(0, least.bytes), source: least.folder)
     }
 
-    /// Asks the file system. A folder that is yet to be made counts as its nearest parent.
-    package static let fileSystem: FreeBytes = { folder in
+    /// Asks the file system, which has half a second to answer. A folder that is yet to be made counts as its nearest
+    /// parent.
+    package static let fileSystem: FreeBytes = VolumeQuestions(asked).freeBytes
+
+    /// Blocks for as long as the volume does.
+    private static let asked: FreeBytes = { folder in
         var path = folder.isEmpty ? "." : folder
         var status = Glibc.statvfs()
         while statvfs(path, &status) != 0 {

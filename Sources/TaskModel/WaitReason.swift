@@ -25,6 +25,8 @@ package struct WaitReason: Hashable, Codable, Sendable {
         case pausedByPerson
         /// Foreground work has its room.
         case preempted
+        /// The machine is about to sleep or to shut down (rule 78).
+        case machineLeaves
 
         package var text: String {
             switch self {
@@ -41,6 +43,7 @@ package struct WaitReason: Hashable, Codable, Sendable {
             case .devicePaused: "devicePaused"
             case .pausedByPerson: "pausedByPerson"
             case .preempted: "preempted"
+            case .machineLeaves: "machineLeaves"
             }
         }
     }

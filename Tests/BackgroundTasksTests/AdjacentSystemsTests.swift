@@ -2,7 +2,7 @@ import BackgroundTasks
 import BackgroundTasksTesting
 import Dispatch
 import Foundation
-import Synchronization
+import Locking
 import Testing
 
 @Suite struct AdjacentSystemsTests {
@@ -21,7 +21,7 @@ import Testing
         let machine = try photosMachine()
         let application = application(machine)
         let ended = Recorder<Void>()
-        let identifier = Mutex(BGBackgroundTaskIdentifier.invalid)
+        let identifier = Lock(BGBackgroundTaskIdentifier.invalid)
         let good = application.beginBackgroundTask(withName: "save") {
             application.endBackgroundTask(identifier.withLock(\.self))
             ended.add(())

@@ -1,4 +1,6 @@
 import BackgroundTasks
+import Foundation
+import Locking
 import ResourceProbe
 import TaskModel
 import Testing
@@ -7,7 +9,7 @@ import Testing
     @Test("rule 31, rule 20: without bgrun to probe with no driver is tried, and the absence says what to install")
     func noProbe() {
         let options = ProbeOptions(environment: ["PATH": "/nowhere"])
-        let capabilities = ProbedCapabilities(options, beside: nil).capabilities()
+        let capabilities = ProbedCapabilities(options, beside: nil, cacheFolder: { nil }).capabilities()
         #expect(capabilities.devices.isEmpty && capabilities.absences.map(\.code) == ["noProbe"])
         #expect(capabilities.absences[0].fix.contains("bgrun"))
     }
@@ -15,8 +17,35 @@ import Testing
     @Test("rule 31, rule 20: a probe that does not answer is a reason, and this program is never started in its place")
     func brokenProbe() {
         let environment = ["BGRUN_PROBE": "/bin/false", "PATH": "/bin"]
-        let capabilities = ProbedCapabilities(ProbeOptions(environment: environment)).capabilities()
+        let options = ProbeOptions(environment: environment)
+        let capabilities = ProbedCapabilities(options, cacheFolder: { nil }).capabilities()
         #expect(capabilities.devices.isEmpty)
         #expect(!capabilities.absences.isEmpty && !capabilities.absences.map(\.code).contains("noProbe"))
+    }
+
+    @Test("rule 34: drivers are asked once for all processes, and again when one of them has changed")
+    func cached() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "probed-\(UUID())").path()
+        try FileManager.default.createDirectory(atPath: "\(folder)/vendors", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let options = ProbeOptions(environment: ["BGRUN_PROBE": "/bin/true", "OCL_ICD_VENDORS": "\(folder)/vendors"])
+        let probes = Lock(0)
+        func ask() -> Capabilities {
+            // Each of its own, as each process has one.
+            ProbedCapabilities(
+                options, cacheFolder: { folder },
+                probe: { _ in
+                    probes.withLock { $0 += 1 }
+                    let cpu = CPULane(name: "CPU", cores: 2, instructionSet: .baseline)
+                    let cause = Cause(.noPlatform, "There is no platform.", fix: "Install a driver.")
+                    return ProbeReport(cpu: cpu, drivers: [], whyNoGPU: [cause], cpuDevicesCountAsGPU: false)
+                }
+            ).capabilities()
+        }
+        let first = ask()
+        #expect(first.absences.map(\.sentence) == ["There is no platform."])
+        #expect(ask() == first && probes.withLock(\.self) == 1)
+        try "libsome.so\n".write(toFile: "\(folder)/vendors/some.icd", atomically: true, encoding: .utf8)
+        #expect(ask() == first && probes.withLock(\.self) == 2)
     }
 }

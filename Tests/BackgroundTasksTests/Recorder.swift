@@ -2,12 +2,12 @@ import BackgroundTasks
 import BackgroundTasksTesting
 import Dispatch
 import Foundation
-import Synchronization
+import Locking
 import Testing
 
 /// Collects what handlers saw, from any thread.
 final class Recorder<Value: Sendable>: Sendable {
-    private let collected = Mutex<[Value]>([])
+    private let collected = Lock<[Value]>([])
 
     func add(_ value: Value) {
         collected.withLock { $0.append(value) }
@@ -20,11 +20,22 @@ final class Recorder<Value: Sendable>: Sendable {
 func photosMachine(
     conditions: SimulatedConditions = .calm, gpus: [SimulatedGPU] = [], grants: BGTaskScheduler.Grants = [.gpu],
     modes: Set<BGTaskScheduler.Mode> = [.refresh, .processing, .continued],
-    identifiers: [String] = ["refresh", "tidy", "index", "export.*", "upload"], isStrict: Bool = false
+    identifiers: [String] = ["refresh", "tidy", "index", "export.*", "upload"], isStrict: Bool = false,
+    inhibitor: SimulatedInhibitor = SimulatedInhibitor()
 ) throws -> SimulatedMachine {
-    try SimulatedMachine(
-        program: "org.example.photos", modes: modes, permittedIdentifiers: identifiers.map(id), grants: grants,
-        conditions: conditions, gpus: gpus, isStrict: isStrict)
+    let manifest = try Manifest(
+        program: "org.example.photos", modes: modes, permittedIdentifiers: identifiers.map(id), grants: grants)
+    return SimulatedMachine(manifest, conditions: conditions, gpus: gpus, isStrict: isStrict, inhibitor: inhibitor)
+}
+
+extension SimulatedConditions {
+    /// A calm machine on battery.
+    static var roaming: Self {
+        var conditions = Self.calm
+        conditions.power = .battery
+        conditions.batteryPercent = 80
+        return conditions
+    }
 }
 
 func id(_ name: String) -> String { "org.example.photos.\(name)" }

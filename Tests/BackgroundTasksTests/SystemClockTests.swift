@@ -1,5 +1,4 @@
 import BackgroundTasks
-import Synchronization
 import Testing
 
 @Suite struct SystemClockTests {

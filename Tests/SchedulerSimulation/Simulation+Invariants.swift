@@ -155,6 +155,7 @@ extension Simulation {
                 guard let earliest = reason.earliest, earliest >= now else {
                     throw broken(.reasons, job.id, "\(reason.code.text) is over")
                 }
+            case .machineLeaves: throw broken(.reasons, job.id, "the machine stays")
             case .noRoom, .memoryClaim, .behindOthers, .deviceQuarantined, .devicePaused, .preempted: break
             }
         }

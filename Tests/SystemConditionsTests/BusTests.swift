@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Synchronization
 import SystemConditions
 import TaskModel
 import Testing
@@ -164,9 +163,9 @@ struct BusTests {
         let fixture = try Fixture(Self.graphical)
         try bus.run("logind(False)")
         let (events, continuation) = AsyncStream<SleepEvent>.makeStream()
-        let monitor = ConditionsMonitor(fixture.reader(bus: bus.address)) { continuation.yield($0) }
+        let monitor = ConditionsMonitor(fixture.reader(bus: bus.address))
         let log = ChangeLog()
-        monitor.start(onChange: log.receiver)
+        monitor.start(onSleep: { continuation.yield($0) }, onChange: log.receiver)
         _ = await log.first()
         for line in [
             "signal_logind('PrepareForSleep', True)", "signal_logind('PrepareForSleep', False)",

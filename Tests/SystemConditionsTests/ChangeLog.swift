@@ -1,4 +1,3 @@
-import Synchronization
 import SystemConditions
 import TaskModel
 

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import Locking
 import SystemConditions
 import TaskModel
 import Testing
@@ -82,7 +82,7 @@ struct MonitorTests {
     func stopping() async throws {
         let fixture = try Fixture(Laptop.files)
         let monitor = ConditionsMonitor(fixture.reader())
-        let reports = Mutex(0)
+        let reports = Lock(0)
         monitor.start { _ in
             reports.withLock { $0 += 1 }
         }

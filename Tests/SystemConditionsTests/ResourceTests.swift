@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Locking
 import SystemConditions
 import TaskModel
 import Testing
@@ -79,6 +81,36 @@ struct ResourceTests {
     func noMemory(text: String) throws {
         let reading = try Fixture(["proc/meminfo": text]).read().availableMemoryBytes
         #expect(reading.unknownBecause == "/proc/meminfo tells no MemAvailable")
+    }
+
+    @Test(
+        "rule 50, rule 41: a volume that does not answer is unknown, and is not asked again before it has",
+        .timeLimit(.minutes(5)))
+    func deadVolume() {
+        let (asked, goOn) = (Lock(0), DispatchSemaphore(value: 0))
+        let questions = VolumeQuestions(deadline: .milliseconds(20)) { folder in
+            guard folder == "/dead" else { return 7 }
+            asked.withLock { $0 += 1 }
+            goOn.wait()
+            // From then on it answers everybody.
+            goOn.signal()
+            return 5
+        }
+        for _ in 0..<3 { #expect(questions.freeBytes("/dead") == nil) }
+        #expect(asked.withLock(\.self) <= 1, "one thread waits for it")
+        goOn.signal()
+        var answer: Int?
+        while answer == nil { answer = questions.freeBytes("/dead") }
+        #expect(answer == 5)
+    }
+
+    @Test("rule 50: volumes that answer are told of, one as well as many at once")
+    func liveVolumes() {
+        let questions = VolumeQuestions(deadline: .seconds(60)) { Int($0) }
+        DispatchQueue.concurrentPerform(iterations: 16) { index in
+            #expect(questions.freeBytes("\(index % 4)") == index % 4)
+        }
+        #expect(questions.freeBytes("/gone") == nil)
     }
 
     @Test("rule 50: of several output folders the volume with least room counts")

@@ -3,7 +3,7 @@ import Glibc
 import OpenCLKit
 import ResourceProbe
 import SchedulingCore
-import Synchronization
+import Locking
 import TaskModel
 
 /// What this machine offers to an export beyond its CPU lane.
@@ -81,7 +81,7 @@ final class DeviceSearch: Sendable {
     /// A job this small is over before a device could be measured.
     private static let fewestItems = 24
 
-    private let device = Mutex<ComputeOffer.Device?>(nil)
+    private let device = Lock<ComputeOffer.Device?>(nil)
 
     var found: ComputeOffer.Device? { device.withLock { $0 } }
 

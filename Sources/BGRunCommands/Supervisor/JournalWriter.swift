@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 import TaskModel
 import TaskStore
 
@@ -12,8 +12,8 @@ final class JournalWriter: Sendable {
     private let store: TaskStore
     private let job: JobRecord
     private let queue = DispatchQueue(label: "bgrun.journal")
-    private let waiting = Mutex<[ItemRecord]>([])
-    private let failure = Mutex<StoreError?>(nil)
+    private let waiting = Lock<[ItemRecord]>([])
+    private let failure = Lock<StoreError?>(nil)
 
     init(store: TaskStore, job: JobRecord) {
         self.store = store

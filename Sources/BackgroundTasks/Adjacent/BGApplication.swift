@@ -1,6 +1,6 @@
 public import Dispatch
 public import Foundation
-import Synchronization
+import Locking
 import TaskModel
 
 /// What `UIApplication` offers for background work, for a process without one.
@@ -41,8 +41,8 @@ public final class BGApplication: Sendable {
 
     private let scheduler: BGTaskScheduler
     private let queue: DispatchQueue
-    private let state: Mutex<Mutable>
-    private let alarms = Mutex(Alarms())
+    private let state: Lock<Mutable>
+    private let alarms = Lock(Alarms())
 
     var host: TaskHost { scheduler.host }
 
@@ -56,7 +56,7 @@ public final class BGApplication: Sendable {
     package init(scheduler: BGTaskScheduler, queue: DispatchQueue, limits: BackgroundAssertions.Limits) {
         self.scheduler = scheduler
         self.queue = queue
-        state = Mutex(Mutable(assertions: BackgroundAssertions(limits: limits)))
+        state = Lock(Mutable(assertions: BackgroundAssertions(limits: limits)))
         let assertions = scheduler.host.clock.makeAlarm { [weak self] in self?.timePassed() }
         let pokes = scheduler.host.clock.makeAlarm { [weak self] in self?.deliverPokes() }
         alarms.withLock { $0 = Alarms(assertions: assertions, pokes: pokes) }
@@ -91,6 +91,8 @@ public final class BGApplication: Sendable {
 
     // MARK: Background tasks
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Asserts that something is under way that should be finished even in the background. It starts nothing.
     ///
     /// Each begin needs its ``endBackgroundTask(_:)``: what is still held when the time is over is reported by name.
@@ -157,6 +159,7 @@ public final class BGApplication: Sendable {
                     sentence: "Background task \"\(overrun.name)\" was begun and not ended before its time was over.",
                     fix: "Call endBackgroundTask when its work is done and in its expiration handler."))
         }
+        // Strict mode is chosen to find mistakes of the program, by a trap where each is made.
         if !overruns.isEmpty, scheduler.isStrict {
             fatalError("unbalancedBegin: \(overruns.map(\.name).joined(separator: ", "))")
         }
@@ -173,6 +176,8 @@ public final class BGApplication: Sendable {
     /// Never, which is how it begins.
     public static let backgroundFetchIntervalNever: TimeInterval = .greatestFiniteMagnitude
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Sets what is called to fetch: it is to call its argument with what the fetch was good for, within 30 seconds.
     @preconcurrency public func setPerformFetchHandler(
         _ handler: (@Sendable (_ completionHandler: @escaping FetchCompletion) -> Void)?
@@ -235,6 +240,8 @@ public final class BGApplication: Sendable {
 
     // MARK: Pokes
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Sets what is called when the program was poked, with what was given along, merged.
     @preconcurrency public func setRemoteNotificationHandler(
         _ handler: (

@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import Locking
 import TaskModel
 
 /// Runs an activity that can wait at a time that suits the machine, and lets it stop in between.
@@ -27,7 +27,7 @@ public final class NSBackgroundActivityScheduler: NSObject, Sendable {
     /// Names it in the manifest.
     public let identifier: String
     private let scheduler: BGTaskScheduler
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter identifier: One of the manifest's identifiers.
     public convenience init(identifier: String) {
@@ -70,6 +70,8 @@ public final class NSBackgroundActivityScheduler: NSObject, Sendable {
     /// Whether the running activity should finish its present piece, save, and complete with `.deferred`. Look at it often.
     public var shouldDefer: Bool { state.withLock(\.shouldDefer) }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Asks for the activity's runs.
     ///
     /// - Parameter block: Does the work on a queue in the background, and completes it by its argument.

@@ -1,6 +1,8 @@
 public import Foundation
 
 extension ProcessInfo {
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Runs a block that should not be cut off when the process goes to the background.
     ///
     /// The block is called with false on a queue of its own. It is called a second time with true, beside the first, when
@@ -17,6 +19,8 @@ extension ProcessInfo {
 }
 
 extension BGApplication {
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// As `ProcessInfo.performExpiringActivity(withReason:using:)`, for this application.
     ///
     /// - Parameters:

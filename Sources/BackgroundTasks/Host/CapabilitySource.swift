@@ -14,6 +14,6 @@ package struct Capabilities: Hashable, Sendable {
 
 /// Finds out what a machine offers.
 package protocol CapabilitySource: Sendable {
-    /// Blocks the calling thread, the first time for as long as drivers take to answer.
+    /// As it is now. Blocks the calling thread, for as long as drivers take to answer where they have to be asked.
     func capabilities() -> Capabilities
 }

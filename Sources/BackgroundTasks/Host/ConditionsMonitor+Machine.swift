@@ -5,11 +5,18 @@ extension ConditionsMonitor {
     /// Of the machine that this process runs on, or of the one below `BGRUN_SYSTEM_ROOT`.
     package static func ofThisMachine() -> ConditionsMonitor {
         let environment = ProcessInfo.processInfo.environment
-        let root = SystemRoot(environment["BGRUN_SYSTEM_ROOT"] ?? "/")
-        let reader = ConditionsReader(root: root, bus: .standard(root: root, environment: environment))
+        let reader = ConditionsReader(root: root, bus: busOfThisMachine)
         let settings = ConditionSettings(
             lowPowerSwitch: LowPowerSwitch.path(environment: environment),
             ownProcesses: [Int(ProcessInfo.processInfo.processIdentifier)])
         return ConditionsMonitor(reader, settings: settings)
+    }
+
+    package static var busOfThisMachine: BusAddress {
+        .standard(root: root, environment: ProcessInfo.processInfo.environment)
+    }
+
+    private static var root: SystemRoot {
+        SystemRoot(ProcessInfo.processInfo.environment["BGRUN_SYSTEM_ROOT"] ?? "/")
     }
 }

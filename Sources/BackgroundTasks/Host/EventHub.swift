@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Hands events to everyone who listens.
 final class EventHub: Sendable {
@@ -7,7 +7,7 @@ final class EventHub: Sendable {
         var continuations: [UInt64: AsyncStream<BGTaskScheduler.Event>.Continuation] = [:]
     }
 
-    private let listeners = Mutex(Listeners())
+    private let listeners = Lock(Listeners())
 
     /// - Parameter limit: Events that are kept for a listener who does not keep up; older ones are lost.
     /// - Returns: A stream that ends with this hub.

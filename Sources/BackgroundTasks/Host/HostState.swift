@@ -8,6 +8,7 @@ package struct HostState {
     enum Output: Sendable {
         case act(SchedulerAction)
         case sample(ConditionSampling)
+        case delaySleep(SleepDelay.Action)
         case tell(BGTaskScheduler.Event.Kind, job: JobID?, identifier: String?)
     }
 
@@ -38,6 +39,9 @@ package struct HostState {
     var knowsCapabilities = false
     var watchesConditions = false
     var sampling = ConditionSampling.none
+    var sleepDelay = SleepDelay()
+    /// Sleep cannot be delayed here, and that was noted.
+    var lacksInhibitor = false
     var outbox: [Output] = []
     /// Someone carries out what is in the outbox; nobody else may, or things would overtake each other.
     var isCarryingOut = false

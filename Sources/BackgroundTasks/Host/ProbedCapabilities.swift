@@ -2,34 +2,40 @@ import Foundation
 import OpenCLKit
 package import ResourceProbe
 import SchedulingCore
-import Synchronization
+import Locking
 import TaskModel
 
-/// Asks the drivers once, each in a process of its own: none is ever loaded into this one (rule 31).
+/// Asks the drivers, each in a process of its own: none is ever loaded into this one (rule 31). Their answer is kept for
+/// this and later processes until something that it depends on has changed (rule 34).
 package final class ProbedCapabilities: CapabilitySource {
     /// Environment variable with the path of `bgrun`, which does the probing.
     static let variable = "BGRUN_PROBE"
 
     private let options: ProbeOptions
     private let folder: String?
-    private let found = Mutex<Capabilities?>(nil)
+    private let cacheFolder: @Sendable () -> String?
+    private let probe: @Sendable (ProbeOptions) -> ProbeReport
+    private let turn = Lock(())
 
     /// - Parameters:
     ///   - options: How to look; the helper in them is replaced.
     ///   - folder: Where `bgrun` is looked for before the path.
-    package init(_ options: ProbeOptions = .standard(), beside folder: String? = ManifestSearch.ownFolder()) {
+    ///   - cacheFolder: Where answers are kept; nil keeps none.
+    ///   - probe: Looks.
+    package init(
+        _ options: ProbeOptions = .standard(), beside folder: String? = ManifestSearch.ownFolder(),
+        cacheFolder: @escaping @Sendable () -> String? = { CacheFolder.standard() },
+        probe: @escaping @Sendable (ProbeOptions) -> ProbeReport = ResourceProbe.blockingReport
+    ) {
         self.options = options
         self.folder = folder
+        self.cacheFolder = cacheFolder
+        self.probe = probe
     }
 
     package func capabilities() -> Capabilities {
         // Whoever asks while the first one looks waits for its answer.
-        found.withLock { found in
-            if let found { return found }
-            let capabilities = look()
-            found = capabilities
-            return capabilities
-        }
+        turn.withLock { _ in look() }
     }
 
     private func look() -> Capabilities {
@@ -43,7 +49,8 @@ package final class ProbedCapabilities: CapabilitySource {
             ])
         }
         options.helper = helper
-        return Capabilities(ResourceProbe.blockingReport(options))
+        guard let folder = cacheFolder() else { return Capabilities(probe(options)) }
+        return Capabilities(ProbeCache(folder: folder).report(options, probe: probe))
     }
 
     /// `bgrun` as the environment says, beside this program, or in the path. This program itself is never started: it

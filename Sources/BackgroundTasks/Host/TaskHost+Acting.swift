@@ -132,6 +132,7 @@ extension TaskHost {
             return state.isStrict
         }
         tell(.graceExceeded, job)
+        // Strict mode is chosen to find mistakes of the program, by a trap where each is made.
         if isStrict { fatalError("graceExceeded: \(task.identifier) was not completed within its grace") }
     }
 

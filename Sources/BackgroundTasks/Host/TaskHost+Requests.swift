@@ -37,6 +37,7 @@ extension TaskHost {
             }
             return (problem, state.isStrict)
         }
+        // Strict mode is chosen to find mistakes of the program, by a trap where each is made.
         if isStrict, let problem, problem.code == "registeredTwice" {
             fatalError("\(problem.code): \(problem.sentence) \(problem.fix)")
         }

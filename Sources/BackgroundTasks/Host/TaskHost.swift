@@ -1,7 +1,7 @@
 package import Dispatch
 import Foundation
 package import SchedulingCore
-import Synchronization
+import Locking
 package import SystemConditions
 package import TaskModel
 
@@ -14,17 +14,23 @@ package final class TaskHost: Sendable {
         var next: (any HostAlarm)?
         var sample: (any HostAlarm)?
         var display: (any HostAlarm)?
+        var sleepDelay: (any HostAlarm)?
         var wallWatch: (any Sendable)?
         var nextIsSetTo: Duration?
+        var sleepDelayIsSetTo: Duration?
     }
 
     let clock: any HostClock
     let events = EventHub()
     private let conditions: any ConditionsProvider
-    private let capabilities: any CapabilitySource
-    private let state: Mutex<HostState>
-    private let alarms = Mutex(Alarms())
-    private let statusListeners = Mutex<[@Sendable () -> Void]>([])
+    let capabilities: any CapabilitySource
+    /// nil where nothing delays sleep.
+    let inhibitor: (any SleepInhibiting)?
+    /// Logind is asked here: that blocks, and its answers have an order.
+    let inhibitorQueue = DispatchQueue(label: "bgrun.inhibitor")
+    private let state: Lock<HostState>
+    private let alarms = Lock(Alarms())
+    private let statusListeners = Lock<[@Sendable () -> Void]>([])
     /// Launches and expirations are called here unless a handler has a queue of its own.
     package let handlerQueue = DispatchQueue(label: "bgrun.handlers", attributes: .concurrent)
     package let handlerCalls = DispatchGroup()
@@ -36,21 +42,25 @@ package final class TaskHost: Sendable {
 
     package init(
         clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
-        settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
+        inhibitor: (any SleepInhibiting)? = nil, settings: SchedulerSettings = SchedulerSettings(),
+        isStrict: Bool = false
     ) {
         self.clock = clock
         self.conditions = conditions
         self.capabilities = capabilities
+        self.inhibitor = inhibitor
         let scheduler = Scheduler(settings: settings, at: clock.now, wall: clock.wallNow)
-        state = Mutex(HostState(scheduler: scheduler, isStrict: isStrict))
+        state = Lock(HostState(scheduler: scheduler, isStrict: isStrict))
         let next = clock.makeAlarm { [weak self] in self?.alarmRang() }
         let sample = clock.makeAlarm { [weak self] in self?.sampleProgress() }
         let display = clock.makeAlarm { [weak self] in self?.tellTitles() }
+        let sleepDelay = clock.makeAlarm { [weak self] in self?.sleepDelayRang() }
         let watch = clock.watchWallClock { [weak self] in self?.perform { _, _ in } }
         alarms.withLock {
             $0.next = next
             $0.sample = sample
             $0.display = display
+            $0.sleepDelay = sleepDelay
             $0.wallWatch = watch
         }
     }
@@ -91,6 +101,11 @@ package final class TaskHost: Sendable {
         perform { state, now in state.add(state.scheduler.timePassed(at: now)) }
     }
 
+    private func sleepDelayRang() {
+        alarms.withLock { $0.sleepDelayIsSetTo = nil }
+        perform { _, _ in }
+    }
+
     private func carryOut() {
         let isMine = state.withLock { state in
             guard !state.isCarryingOut else { return false }
@@ -104,6 +119,7 @@ package final class TaskHost: Sendable {
                 switch output {
                 case .act(let action): act(action)
                 case .sample(let sampling): change(sampling)
+                case .delaySleep(let action): act(action)
                 case .tell(let kind, let job, let identifier): tell(kind, job: job, identifier: identifier)
                 }
             }
@@ -125,6 +141,10 @@ package final class TaskHost: Sendable {
                 state.sampling = sampling
                 return [.sample(sampling)]
             }
+            let isActive = state.scheduler.activeCount > 0
+            if let action = state.sleepDelay.looked(isActive: isActive, at: clock.now) {
+                return [.delaySleep(action)]
+            }
             state.isCarryingOut = false
             setAlarms(&state)
             return nil
@@ -135,6 +155,7 @@ package final class TaskHost: Sendable {
         let next = state.scheduler.nextDeadline()
         let samples = state.running.values.contains { ($0.task as? BGContinuedProcessingTask)?.isPaused == false }
         let display = state.display.nextDeadline
+        let sleepDelay = state.sleepDelay.nextDeadline
         let now = clock.now
         alarms.withLock { alarms in
             if alarms.nextIsSetTo != next {
@@ -142,6 +163,10 @@ package final class TaskHost: Sendable {
                 alarms.next?.set(at: next)
             }
             alarms.display?.set(at: display)
+            if alarms.sleepDelayIsSetTo != sleepDelay {
+                alarms.sleepDelayIsSetTo = sleepDelay
+                alarms.sleepDelay?.set(at: sleepDelay)
+            }
             if samples != state.samplesProgress {
                 state.samplesProgress = samples
                 alarms.sample?.set(at: samples ? now + Self.sampling : nil)
@@ -190,7 +215,9 @@ package final class TaskHost: Sendable {
         guard isFirst else { return }
         // An unknown value blocks nothing, so nothing may start before the first reading.
         conditionsChanged(conditions.current())
-        conditions.start { [weak self] in self?.conditionsChanged($0) }
+        conditions.start(
+            onSleep: { [weak self] in self?.sleepChanged($0) }, onChange: { [weak self] in self?.conditionsChanged($0) }
+        )
     }
 
     func learnCapabilities() {

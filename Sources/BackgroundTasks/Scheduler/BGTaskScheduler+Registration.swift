@@ -12,6 +12,8 @@ extension BGTaskScheduler {
     ///   - launchHandler: Is called once for each launch. Its return is not completion: call `setTaskCompleted`.
     /// - Returns: False if the identifier is not permitted, has a handler already, or comes too late; ``diagnostics``
     ///   says which.
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     @discardableResult
     @preconcurrency public func register(
         forTaskWithIdentifier identifier: String, using queue: DispatchQueue?,

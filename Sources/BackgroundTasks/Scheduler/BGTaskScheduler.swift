@@ -1,6 +1,6 @@
 public import Foundation
 package import SchedulingCore
-package import Synchronization
+package import Locking
 package import SystemConditions
 import TaskModel
 
@@ -15,14 +15,15 @@ public final class BGTaskScheduler: NSObject, Sendable {
 
     private static let ofThisProcess = BGTaskScheduler()
     /// What a test has put in the place of ``shared``.
-    package static let standIn = Mutex<BGTaskScheduler?>(nil)
+    package static let standIn = Lock<BGTaskScheduler?>(nil)
 
     package let host: TaskHost
     private let isShared: Bool
 
     private override init() {
         host = TaskHost(
-            clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(), capabilities: ProbedCapabilities())
+            clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(), capabilities: ProbedCapabilities(),
+            inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine))
         isShared = true
         super.init()
     }
@@ -30,10 +31,12 @@ public final class BGTaskScheduler: NSObject, Sendable {
     /// A scheduler of its own, for tests and services.
     package init(
         manifest: Manifest?, clock: any HostClock, conditions: any ConditionsProvider,
-        capabilities: any CapabilitySource, settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
+        capabilities: any CapabilitySource, inhibitor: (any SleepInhibiting)? = nil,
+        settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
     ) {
         host = TaskHost(
-            clock: clock, conditions: conditions, capabilities: capabilities, settings: settings, isStrict: isStrict)
+            clock: clock, conditions: conditions, capabilities: capabilities, inhibitor: inhibitor,
+            settings: settings, isStrict: isStrict)
         isShared = false
         super.init()
         if let manifest { host.configure(manifest) }
@@ -123,6 +126,8 @@ public final class BGTaskScheduler: NSObject, Sendable {
         _ = try host.submit(RequestValue(taskRequest)).get()
     }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Asks for work from any thread, without blocking it.
     ///
     /// - Parameters:
@@ -176,6 +181,8 @@ public final class BGTaskScheduler: NSObject, Sendable {
         host.cancelAll()
     }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Copies of what was submitted and has not ended, in order of submission.
     @preconcurrency public func getPendingTaskRequests(
         completionHandler: @escaping @Sendable ([BGTaskRequest]) -> Void

@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import Locking
 import TaskModel
 
 /// A run of a ``BGContinuedProcessingTaskRequest``: work that shows its progress and may be promoted and paused.
@@ -14,13 +14,13 @@ public final class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchec
 
     let taskProgress: TaskProgress
     let pauseGate = PauseGate()
-    private let shown: Mutex<Shown>
+    private let shown: Lock<Shown>
 
     init(
         identifier: String, job: JobID, title: String, subtitle: String, terms: RunTerms, device: String?,
         isCancellable: Bool, reports: any TaskReports
     ) {
-        shown = Mutex(Shown(title: title, subtitle: subtitle, terms: BGRunTerms(terms), device: device))
+        shown = Lock(Shown(title: title, subtitle: subtitle, terms: BGRunTerms(terms), device: device))
         taskProgress = TaskProgress(parent: nil)
         super.init(identifier: identifier, job: job, isCancellable: isCancellable, reports: reports)
     }

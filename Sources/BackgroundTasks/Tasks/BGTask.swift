@@ -1,16 +1,16 @@
 public import Foundation
-import Synchronization
+import Locking
 package import TaskModel
 
 /// One run of a request's work, as given to its launch handler.
 ///
-/// `@unchecked Sendable` holds because everything that changes is behind a mutex; the class is not final only for the
+/// `@unchecked Sendable` holds because everything that changes is behind a lock; the class is not final only for the
 /// subclasses of this module, which add nothing that changes outside one.
 public class BGTask: NSObject, @unchecked Sendable {
     /// The identifier that was submitted.
     public let identifier: String
     package let job: JobID
-    private let life: Mutex<TaskLife<@Sendable () -> Void>>
+    private let life: Lock<TaskLife<@Sendable () -> Void>>
     /// The host outlives its tasks' work; a task that a program keeps for longer tells nobody.
     private(set) weak var reports: (any TaskReports)?
 
@@ -18,10 +18,12 @@ public class BGTask: NSObject, @unchecked Sendable {
         self.identifier = identifier
         self.job = job
         self.reports = reports
-        life = Mutex(TaskLife(isCancellable: isCancellable))
+        life = Lock(TaskLife(isCancellable: isCancellable))
         super.init()
     }
 
+    // Closures of programs in Swift 5 mode, as Apple's documentation shows them, are not marked as sendable: hence
+    // `@preconcurrency`, which changes nothing for Swift 6.
     /// Called once when the task has to stop, shortly before its time ends; finish the piece at hand, save, and
     /// complete the task.
     ///

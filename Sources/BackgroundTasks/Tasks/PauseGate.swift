@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// Holds work up while it is paused, and lets it go when it is resumed or has to stop.
 final class PauseGate: Sendable {
@@ -16,7 +16,7 @@ final class PauseGate: Sendable {
         var nextWaiter: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var isPaused: Bool { state.withLock { $0.isPaused && !$0.isOpenForGood } }
 

@@ -25,6 +25,8 @@ struct WaitingEntry: Sendable {
     var isForeground: Bool
     /// Runs so far.
     var attempts = 0
+    /// Those of them that the machine's sleep or shutdown ended.
+    var interruptions = 0
     /// End of its backoff, wherever it waits meanwhile.
     var backoffEnds: Duration?
     /// Since when it is due and only room is missing, as far as was seen.
@@ -64,6 +66,10 @@ struct RunningEntry: Sendable {
     /// A demotion that is held back until then.
     var demotesAt: Duration?
     var fetchResult: RefreshBudget.Result?
+    /// Earlier runs that the machine's sleep or shutdown ended.
+    var interruptions = 0
+    /// It was stopped because the machine leaves, and waits for another run when it has stopped.
+    var goesOnAfterwards = false
     var pausedSince: Duration?
     /// Since when it could go on and only room is missing, as far as was seen.
     var roomlessSince: Duration?

@@ -14,10 +14,11 @@ extension Scheduler {
         if case .expiring(let reason, _) = run.machine.phase {
             return endRunning(run.id, .stopped(reason), isResumable: true)
         }
-        guard run.attempt < settings.maxAttempts else {
+        let attempt = run.attempt - run.interruptions
+        guard attempt < settings.maxAttempts else {
             return endRunning(run.id, .failed(code: code), isResumable: true)
         }
-        let delay = min(settings.backoff * (1 << min(run.attempt - 1, 20)), settings.longestBackoff)
+        let delay = min(settings.backoff * (1 << min(attempt - 1, 20)), settings.longestBackoff)
         return requeue(run.id, notBefore: now + delay)
     }
 }

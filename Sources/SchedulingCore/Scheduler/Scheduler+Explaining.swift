@@ -74,6 +74,8 @@ extension Scheduler {
 
     package var waitingCount: Int { waiting.count }
     package var runningCount: Int { running.count }
+    /// Those of them that hold a slot; the others are paused.
+    package var activeCount: Int { running.values.count(where: \.takesSlot) }
 
     /// Conditions whose change could start or stop something now; a host need watch no others.
     package var watchedConditions: ConditionSet {
@@ -88,12 +90,13 @@ extension Scheduler {
     /// What would keep a request from starting at once, were it submitted now.
     func obstacles(to request: TaskRequest, isForeground: Bool) -> [WaitReason] {
         let needs = WaitingLines.Needs(request, isForeground: isForeground)
-        return conditionReasons(needs.conditions, strictly: needs.mustBeKnown) + roomReasons(placement(of: request))
+        return [leavingReason].compactMap(\.self) + conditionReasons(needs.conditions, strictly: needs.mustBeKnown)
+            + roomReasons(placement(of: request))
     }
 
     private func whyWaiting(_ entry: WaitingEntry) -> [WaitReason] {
         let needs = WaitingLines.Needs(entry.request, isForeground: entry.isForeground)
-        var reasons = placeReasons(entry)
+        var reasons = [leavingReason].compactMap(\.self) + placeReasons(entry)
         reasons += conditionReasons(needs.conditions, strictly: needs.mustBeKnown)
         guard case .line = entry.place else { return reasons }
         reasons += roomReasons(placement(of: entry.request))
@@ -149,7 +152,8 @@ extension Scheduler {
                 WaitReason(
                     code: .backoff, sentence: "It lost its device and waits before it tries again.",
                     fix: "Wait, or prefer the GPU instead of requiring it.",
-                    measured: "attempt \(entry.attempts)", threshold: "\(settings.maxAttempts) attempts",
+                    measured: "attempt \(entry.attempts - entry.interruptions)",
+                    threshold: "\(settings.maxAttempts) attempts",
                     earliest: until)
             ]
         case .delayed(let code, let until):

@@ -34,6 +34,7 @@ extension Scheduler {
 
     /// Starts all that can start, and makes room for foreground work that cannot.
     mutating func schedule() -> [SchedulerAction] {
+        guard leavesFor == nil else { return [] }
         var actions: [SchedulerAction] = []
         while let (candidate, lane) = nextToStart() {
             actions += candidate.isPaused ? goOn(candidate.id, lane) : launch(candidate.id, lane, isSimulated: false)
@@ -208,6 +209,7 @@ extension Scheduler {
             attempt: entry.attempts + 1, device: lane.device, isForeground: entry.isForeground,
             isSimulated: isSimulated, watch: ProgressWatch(limits: settings.progress, at: now),
             terms: terms(isForeground: entry.isForeground, device: lane.device))
+        run.interruptions = entry.interruptions
         switch request.kind {
         case .refresh:
             programs[entry.program]?.refresh.started(at: now)

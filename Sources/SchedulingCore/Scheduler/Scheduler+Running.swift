@@ -98,6 +98,7 @@ extension Scheduler {
     package mutating func stop(_ id: JobID, _ reason: StopReason, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         if waiting[id] != nil { return endWaiting(id, .stopped(reason)) + schedule() }
+        running[id]?.goesOnAfterwards = false
         return expire(id, reason) + schedule()
     }
 
@@ -283,6 +284,10 @@ extension Scheduler {
     }
 
     private mutating func finish(_ id: JobID, _ outcome: TaskOutcome, isResumable: Bool) -> [SchedulerAction] {
+        if running[id]?.goesOnAfterwards == true, outcome == .stopped(.sleep) || outcome == .stopped(.shutdown) {
+            running[id]?.interruptions += 1
+            return requeue(id, notBefore: now)
+        }
         guard let run = removeRunning(id) else { return [] }
         if run.request.kind == .refresh {
             let (result, length) = (refreshResult(of: run, outcome), now - run.started)
@@ -343,7 +348,7 @@ extension Scheduler {
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
             place: .delayed(.backoff, until: notBefore), stamp: newStamp(),
             isForeground: run.isForeground && run.demotesAt == nil,
-            attempts: run.attempt, backoffEnds: notBefore)
+            attempts: run.attempt, interruptions: run.interruptions, backoffEnds: notBefore)
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1
         enqueue(id)
@@ -367,6 +372,8 @@ extension Scheduler {
         guard var run = running[id] else { return [] }
         if case .expiring(let reason, let deadline) = run.machine.phase {
             guard deadline <= now else { return [] }
+            // It may still be at work, so nothing takes it up again by itself.
+            running[id]?.goesOnAfterwards = false
             return [.kill(id)] + endRunning(id, .stopped(reason), isResumable: true)
         }
         var actions: [SchedulerAction] = []

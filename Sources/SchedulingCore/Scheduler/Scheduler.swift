@@ -43,6 +43,9 @@ package struct Scheduler: Sendable {
     /// When the next task is stopped for want of memory; nil while there is enough.
     var shedsAt: Duration?
 
+    /// The machine is about to sleep or to shut down; nothing starts meanwhile.
+    var leavesFor: StopReason?
+
     var nextID: UInt64
     private var lastStamp: UInt32 = 0
 

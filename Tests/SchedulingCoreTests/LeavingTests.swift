@@ -1,0 +1,109 @@
+import SchedulingCore
+import TaskModel
+import Testing
+
+@Suite struct LeavingTests {
+    @Test("rule 78: continued work that a sleep stopped waits in its old place, and goes on when the machine is back")
+    func goesOn() throws {
+        var settings = SchedulerSettings()
+        settings.cpuSlots = 1
+        var bench = Bench(settings: settings)
+        let first = try bench.admit("cont.first", .continued)
+        bench.advance(by: .seconds(1))
+        let second = try bench.admit("cont.second", .continued)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        #expect(bench.expirations(of: first) == [.sleep])
+        bench.tell { $0.completed(first, success: false, at: $1) }
+        #expect(bench.state(first) == .waiting && bench.state(second) == .waiting)
+        #expect(bench.outcomes(of: first).isEmpty)
+        #expect(bench.reasons(first) == ["machineLeaves"])
+        bench.advance(by: .seconds(3_600))
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.launches(of: first).map(\.attempt) == [1, 2])
+        #expect(bench.state(second) == .waiting)
+    }
+
+    @Test("rule 78: work that was finished when it was told of the sleep is done")
+    func finished() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.progressed(id, to: 1, at: $1) }
+        bench.tell { $0.completed(id, success: true, at: $1) }
+        #expect(bench.outcomes(of: id) == [.completed(failures: 0)])
+    }
+
+    @Test("rule 78: processing that a sleep stopped ends with that reason, and a new request waits for the return")
+    func processing() throws {
+        var bench = Bench()
+        let id = try bench.admit("a", .processing)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.completed(id, success: false, at: $1) }
+        #expect(bench.outcomes(of: id) == [.stopped(.sleep)])
+        let next = try bench.admit("a", .processing)
+        #expect(bench.reasons(next) == ["machineLeaves"])
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(next) == .running)
+    }
+
+    @Test("rule 78, rule 23: a machine that leaves starts nothing at once, and says so")
+    func immediacy() throws {
+        var bench = Bench()
+        bench.tell { $0.machineLeaves(.shutdown, at: $1) }
+        let rejection = bench.rejection(Bench.request("cont.x", .continued) { $0.strategy = .fail })
+        #expect(rejection?.first.code == .immediateRunIneligible && rejection?.first.detail == "machineLeaves")
+        #expect(rejection?.first.sentence == "The machine is about to shut down.")
+    }
+
+    @Test("rule 78: a person's stop outlasts the sleep")
+    func stopped() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.stop(id, .userStop, at: $1) }
+        bench.tell { $0.completed(id, success: false, at: $1) }
+        #expect(bench.outcomes(of: id) == [.stopped(.sleep)])
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.launches(of: id).count == 1)
+    }
+
+    @Test("rule 78, rule 73: work that did not stop in its grace may still be at it, and is not taken up by itself")
+    func overran() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.advance(by: .seconds(5))
+        #expect(bench.actions.contains(.kill(id)))
+        #expect(bench.outcomes(of: id) == [.stopped(.sleep)])
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.launches(of: id).count == 1)
+        bench.tell { $0.retry(id, at: $1) }
+        #expect(bench.launches(of: id).count == 2)
+    }
+
+    @Test("rule 78: paused work stays paused over a sleep, and is stopped by a shutdown")
+    func paused() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.pause(id, at: $1) }
+        bench.tell { $0.paused(id, at: $1) }
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(id) == .paused && bench.expirations(of: id).isEmpty)
+        bench.tell { $0.machineLeaves(.shutdown, at: $1) }
+        #expect(bench.expirations(of: id) == [.shutdown])
+    }
+
+    @Test("rule 78, rule 37: runs that a sleep ended are no failures of the device")
+    func interruptions() throws {
+        var bench = Bench(devices: [Bench.gpu])
+        let id = try bench.admit("cont.x", .continued) { $0.requiredResources = .gpu }
+        for _ in 0..<bench.core.settings.maxAttempts {
+            bench.tell { $0.machineLeaves(.sleep, at: $1) }
+            bench.tell { $0.completed(id, success: false, at: $1) }
+            bench.tell { $0.machineReturned(at: $1) }
+        }
+        bench.tell { $0.deviceFailed(id, at: $1) }
+        #expect(bench.state(id) == .waiting && bench.reasons(id).contains("backoff"))
+    }
+}
