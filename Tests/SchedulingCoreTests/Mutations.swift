@@ -62,7 +62,7 @@ extension Mutation {
             old: "return claim <= free ?", new: "return claim >= 0 ?", invariant: "room"),
         Mutation(
             name: "a request that lost its device tries again at once",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift", old: "requeue(id, notBefore: now + delay)",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "requeue(id, notBefore: now + delay)",
             new: "requeue(id, notBefore: now + delay * 0)", invariant: "room"),
         Mutation(
             name: "conditions are left out of the reasons",
@@ -75,7 +75,7 @@ extension Mutation {
             old: "programs[name]?.isPresent = true\n        replaceWaiting(of: name)\n",
             new: "programs[name]?.isPresent = true\n", invariant: "reasons"),
         Mutation(
-            name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "devices.release(id)\n        claimedSinceReading = claimedBytes(without: run)\n        if programs",
             new: "claimedSinceReading = claimedBytes(without: run)\n        if programs", invariant: "workConserving"),
         Mutation(
@@ -84,15 +84,15 @@ extension Mutation {
             invariant: "workConserving"),
         Mutation(
             name: "work that conditions paused stays paused",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            file: "SchedulingCore/Scheduler/Scheduler+Pausing.swift",
             old: "actions += clear(.conditions, id)\n", new: "continue\n", invariant: "workConserving"),
         Mutation(
-            name: "the grace is twice as long", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "the grace is twice as long", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "let deadline = now + settings.grace", new: "let deadline = now + settings.grace * 2",
             invariant: "grace"),
         Mutation(
             name: "no timer is set for the end of the grace",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "deadline: deadline) else { return [] }\n        running[id] = run\n        setTimer(id)\n",
             new: "deadline: deadline) else { return [] }\n        running[id] = run\n", invariant: "grace"),
         Mutation(
@@ -122,10 +122,10 @@ extension Mutation {
             old: "return warnedAt == nil ? stall.warning : stall.limit",
             new: "return warnedAt == nil ? stall.warning : nil", invariant: "silence"),
         Mutation(
-            name: "new terms are not told", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "new terms are not told", file: "SchedulingCore/Scheduler/Scheduler+Priority.swift",
             old: "actions.append(.setTerms(id, terms))", new: "_ = id", invariant: "terms"),
         Mutation(
-            name: "one request more than may wait", file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
+            name: "one request more than may wait", file: "SchedulingCore/Scheduler/Scheduler+Checks.swift",
             old: "guard count - (replaces ? 1 : 0) >= limit", new: "guard count - (replaces ? 1 : 0) > limit",
             invariant: "answers"),
     ]
