@@ -13,8 +13,8 @@ extension Mutation {
         Mutation(
             name: "adopting forgets the attempts",
             file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
-            old: "submitted: submitted, attempts: attempts)\n        return actions",
-            new: "submitted: submitted, attempts: 0)\n        return actions", invariant: "nothingTwice"),
+            old: "attempts: attempts, losses: losses)\n        return actions",
+            new: "attempts: 0, losses: losses)\n        return actions", invariant: "nothingTwice"),
         Mutation(
             name: "the end is told twice", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
             old: "var actions: [SchedulerAction] = [.end(entry.id, entry.outcome)]",
@@ -74,6 +74,54 @@ extension Mutation {
             file: "SchedulingCore/Scheduler/Scheduler.swift",
             old: "programs[name]?.isPresent = true\n        replaceWaiting(of: name)\n",
             new: "programs[name]?.isPresent = true\n", invariant: "reasons"),
+        Mutation(
+            name: "what is adopted before its program announces itself is lost to it",
+            file: "SchedulingCore/Scheduler/Scheduler+Submission.swift", old: "        awaitProgram(program)\n", new: "",
+            invariant: "nothingLost"),
+        Mutation(
+            name: "a host that starts anew has used up attempts",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "let losses = run.losses + 1",
+            new: "let losses = run.attempt", invariant: "oneOutcome"),
+        Mutation(
+            name: "the two gates of a condition are guarded each for itself",
+            file: "SchedulingCore/Conditions/ConditionGates.swift",
+            old: "if usualChange == .opened { strict[index].otherOpened(at: now) }",
+            new: "_ = index", invariant: "flapping"),
+        Mutation(
+            name: "the time in a place is forgotten when it is left",
+            file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "        entry.waits = waitTimes(of: entry)\n", new: "", invariant: "waitTimes"),
+        Mutation(
+            name: "conditions that held it at the same time are added up",
+            file: "SchedulingCore/Waiting/WaitTimes.swift",
+            old: "Self.covered(closed.values.flatMap(\\.self)))",
+            new: "closed.values.reduce(.zero) { $0 + Self.covered($1) } + .milliseconds(1))", invariant: "waitTimes"),
+        Mutation(
+            name: "more is left than there is", file: "SchedulingCore/Running/ProgressWatch.swift",
+            old: "let left = 1 - last.fraction", new: "let left = 1.5 - last.fraction", invariant: "timeLeft"),
+        Mutation(
+            name: "memory is taken from others for what cannot have enough",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "            guard (freeMemory ?? 0) + freed >= needed else { return nil }\n",
+            new: "            _ = (freed, needed)\n", invariant: "inVain"),
+        Mutation(
+            name: "a claim of more memory than there is is let in",
+            file: "SchedulingCore/Scheduler/Scheduler+Checks.swift", old: "guard claim > most else { return [] }",
+            new: "guard claim > 2 * most else { return [] }", invariant: "answers"),
+        Mutation(
+            name: "work that prefers a device takes it from work that requires one",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "request.devices.excluded.formUnion(devicesKept(for: lacking, from: candidate))",
+            new: "request.devices.excluded.formUnion([])", invariant: "devicesFirst"),
+        Mutation(
+            name: "foreground work gives way to urgent work again and again",
+            file: "SchedulingCore/Scheduler/StartCandidate.swift",
+            old: "let foregroundIsNext = candidates.contains(where: \\.hasGivenWay)",
+            new: "let foregroundIsNext = candidates.isEmpty", invariant: "foregroundFirst"),
+        Mutation(
+            name: "each background task takes the whole limit",
+            file: "SchedulingCore/Scheduler/Scheduler+Priority.swift", old: "/ Double(sharing)",
+            new: "/ Double(min(sharing, 1))", invariant: "terms"),
         Mutation(
             name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "devices.release(id)\n        claimedSinceReading = claimedBytes(without: run)\n        if programs",

@@ -4,7 +4,8 @@ import TaskModel
 /// (rules 60 to 63 and 67).
 ///
 /// Rates are per unit of effort, which is the share of the machine the task may use, so that pacing by the scheduler
-/// never counts as slow.
+/// never counts as slow. They are measured from the first fraction of the run on: what a resumed task had done before
+/// is no progress of this run.
 package struct ProgressWatch: Sendable {
     package struct Limits: Hashable, Sendable {
         package var background: Duration = .seconds(60)
@@ -43,7 +44,7 @@ package struct ProgressWatch: Sendable {
     private var effort = 1.0
     private var effortSeconds = 0.0
     private var effortSince: Duration
-    private var samples: [Sample]
+    private var samples: [Sample] = []
     private var isSlow = false
     private static let maxSamples = 128
 
@@ -52,7 +53,6 @@ package struct ProgressWatch: Sendable {
         lastProgress = now
         lastSign = now
         effortSince = now
-        samples = [Sample(effortSeconds: 0, time: now, fraction: 0)]
     }
 
     /// Chunks were committed or a count went up, the total being known (`fraction` 0 ... 1) or not (nil).
@@ -62,15 +62,16 @@ package struct ProgressWatch: Sendable {
         lastSign = now
         guard let fraction else { return [] }
         let clamped = min(max(fraction.isFinite ? fraction : 0, 0), 1)
-        let before = self.fraction ?? 0
+        let before = self.fraction
         self.fraction = clamped
         advanceEffort(to: now)
-        guard clamped >= before else {
-            // The total grew: rates are measured anew from here.
-            samples = [Sample(effortSeconds: effortSeconds, time: now, fraction: clamped)]
-            return [.fell(from: before, to: clamped)]
+        let sample = Sample(effortSeconds: effortSeconds, time: now, fraction: clamped)
+        guard let before, clamped >= before else {
+            // The first, or the total grew: rates are measured from here.
+            samples = [sample]
+            return before.map { [.fell(from: $0, to: clamped)] } ?? []
         }
-        samples.append(Sample(effortSeconds: effortSeconds, time: now, fraction: clamped))
+        samples.append(sample)
         if samples.count > Self.maxSamples { thin() }
         return slowNote()
     }
@@ -129,7 +130,7 @@ package struct ProgressWatch: Sendable {
     }
 
     private mutating func slowNote() -> [Note] {
-        guard let last = samples.last, let first = samples.first,
+        guard let last = samples.last, last.fraction < 1, let first = samples.first,
             let middle = samples.last(where: { last.time - $0.time >= limits.slowWindow }),
             middle.time - first.time >= limits.slowWindow,
             let earlier = rate(from: first, to: middle), let recent = rate(from: middle, to: last), earlier > 0

@@ -38,10 +38,12 @@ extension Scheduler {
         if case .expiring(let reason, _) = run.machine.phase {
             return endRunning(id, .stopped(reason), isResumable: true) + schedule()
         }
-        guard run.attempt < settings.maxAttempts else {
+        let losses = run.losses + 1
+        guard losses < settings.maxAttempts else {
             return endRunning(id, .failed(code: "deviceLost"), isResumable: true) + schedule()
         }
-        let delay = min(settings.backoff * (1 << min(run.attempt - 1, 20)), settings.longestBackoff)
+        running[id]?.losses = losses
+        let delay = min(settings.backoff * (1 << min(losses - 1, 20)), settings.longestBackoff)
         return requeue(id, notBefore: now + delay) + schedule()
     }
 
@@ -133,9 +135,9 @@ extension Scheduler {
         }
         waiting[id] = WaitingEntry(
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
-            place: .delayed(.backoff, until: notBefore), stamp: newStamp(),
+            place: .delayed(.backoff, until: notBefore), placedAt: now, stamp: newStamp(),
             isForeground: run.isForeground && run.demotesAt == nil,
-            attempts: run.attempt, backoffEnds: notBefore)
+            attempts: run.attempt, losses: run.losses, backoffEnds: notBefore)
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1
         enqueue(id)

@@ -24,11 +24,13 @@ extension Scheduler {
             guard entry.request.kind == .continued, entry.isForeground != foreground else { return [] }
             leavePlace(id)
             waiting[id]?.isForeground = foreground
+            waiting[id]?.waitedForBackground = false
             enqueue(id)
             return schedule()
         }
         guard let run = running[id], run.request.kind == .continued, run.isForeground != foreground else { return [] }
         running[id]?.isForeground = foreground
+        running[id]?.waitedForBackground = false
         running[id]?.lastFlip = now
         running[id]?.demotesAt = nil
         running[id]?.warnedAt = nil
@@ -40,7 +42,15 @@ extension Scheduler {
     // MARK: Terms
 
     /// How a task of that priority runs now (rules 44, 45, 88 and 92).
-    func terms(isForeground: Bool, device: String?) -> RunTerms {
+    ///
+    /// Background work on the CPU shares the pacer's limit, so that its tasks do not press on one another.
+    ///
+    /// - Parameters:
+    ///   - isForeground: Whether a person waits for it.
+    ///   - device: Where it runs; nil for the CPU lane.
+    ///   - isJoining: It does not run yet, and shares with those that do.
+    /// - Returns: The terms.
+    func terms(isForeground: Bool, device: String?, isJoining: Bool = false) -> RunTerms {
         if isForeground {
             let isSaving = gates.closed.contains(ConditionSet(.lowPowerMode))
             let isHot = (gates.conditions.thermal ?? .nominal) >= .serious
@@ -49,12 +59,16 @@ extension Scheduler {
                 concurrency: settings.cores)
         }
         // Whole cores first, and the rest of the limit as a share of the time.
-        let cores = Double(settings.cores)
-        let share = pacer.limit * cores
+        let sharing = device == nil ? max(backgroundOnCPU + (isJoining ? 1 : 0), 1) : 1
+        let share = pacer.limit * Double(settings.cores) / Double(sharing)
         let concurrency = max(1, Int(share.rounded(.up)))
         return RunTerms(
             priority: .background, chunkTarget: .milliseconds(device == nil ? 50 : 20),
             dutyCycle: min(share / Double(concurrency), 1), concurrency: concurrency)
+    }
+
+    private var backgroundOnCPU: Int {
+        running.values.count { $0.device == nil && !$0.isForeground && $0.takesSlot }
     }
 
     /// Share of the machine that the terms allow.

@@ -55,7 +55,7 @@ extension Scheduler {
         if let replaced { actions += endWaiting(replaced, .stopped(.replaced)) }
         let id = JobID(nextID)
         nextID += 1
-        add(request, id: id, program: program, submitted: now, attempts: 0)
+        add(request, id: id, program: program, submitted: now)
         actions += schedule()
         var admission = admission(of: id, isRepeat: false)
         admission.replaced = replaced
@@ -70,9 +70,11 @@ extension Scheduler {
         var foreground = request.kind == .continued && !request.initiator.isAutomatic
         var device: String?
         var start: Duration?
+        var isJoining = true
         if case .success(let admission) = submission.answer {
             if let run = copy.running[admission.id] {
                 foreground = run.isForeground
+                isJoining = false
                 device = run.device
                 start = copy.now
             } else {
@@ -80,7 +82,7 @@ extension Scheduler {
                 device = (try? copy.placement(of: request).get())?.device
             }
         }
-        let terms = copy.terms(isForeground: foreground, device: device)
+        let terms = copy.terms(isForeground: foreground, device: device, isJoining: isJoining)
         let effort = terms.dutyCycle * Double(terms.concurrency) / Double(settings.cores)
         return Preview(
             answer: submission.answer, terms: terms, device: device,
@@ -88,12 +90,24 @@ extension Scheduler {
             secondsOfWork: request.expectedWork.map { $0.inSeconds...($0.inSeconds / effort) }, earliestStart: start)
     }
 
-    /// Takes up a request that was stored by an earlier scheduler, as it was.
+    /// Takes up a request that was stored by an earlier scheduler, as it was. Its program need not be known yet.
+    ///
+    /// - Parameters:
+    ///   - request: As it was submitted.
+    ///   - id: Its number of then.
+    ///   - program: Its program, for which it waits where that has not announced itself.
+    ///   - submitted: When, on this scheduler's clock.
+    ///   - attempts: Runs so far. That its host ended them is no failure of the task.
+    ///   - losses: Runs of these that were lost with their device, one for each `requeue`; these do count.
+    ///   - time: Now.
+    /// - Returns: What is to be done.
     package mutating func adopt(
-        _ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int, at time: Duration
+        _ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int, losses: Int = 0,
+        at time: Duration
     ) -> [SchedulerAction] {
         advance(to: time)
         nextID = max(nextID, id.rawValue + 1)
+        awaitProgram(program)
         var actions: [SchedulerAction] = []
         if let other = programs[program]?.waiting[request.identifier] {
             // One was running when the other was submitted; the later request stands.
@@ -105,15 +119,18 @@ extension Scheduler {
             }
             actions = endWaiting(other, .stopped(.replaced))
         }
-        add(request, id: id, program: program, submitted: submitted, attempts: attempts)
+        add(request, id: id, program: program, submitted: submitted, attempts: attempts, losses: losses)
         return actions + schedule()
     }
 
-    mutating func add(_ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int) {
+    mutating func add(
+        _ request: TaskRequest, id: JobID, program: String, submitted: Duration, attempts: Int = 0, losses: Int = 0
+    ) {
         let foreground = request.kind == .continued && !request.initiator.isAutomatic
         waiting[id] = WaitingEntry(
-            id: id, program: program, request: request, submitted: submitted, since: submitted, place: .parked,
-            stamp: 0, isForeground: foreground, attempts: attempts)
+            id: id, program: program, request: request, submitted: submitted, since: submitted,
+            place: .parked(.hostAbsent), placedAt: attempts == 0 ? submitted : now, stamp: 0, isForeground: foreground,
+            attempts: attempts, losses: losses)
         programs[program]?.waiting[request.identifier] = id
         programs[program]?.waitingCount[request.kind, default: 0] += 1
         if let key = request.requestKey { programs[program]?.requestKeys[key] = id }
@@ -148,18 +165,5 @@ extension Scheduler {
                     fix: "Submit a processing request for work that starts by itself."))
         }
         return found
-    }
-
-    /// There is room for a request that must start at once, but its turn has not come (rule 23).
-    private mutating func turnFailures(of request: TaskRequest) -> [Rejection.Failure] {
-        guard request.kind == .continued, request.strategy == .fail,
-            othersGoFirst(before: request, isForeground: !request.initiator.isAutomatic)
-        else { return [] }
-        return [
-            .init(
-                code: .immediateRunIneligible, detail: WaitReason.Code.behindOthers.text,
-                sentence: "Requests that have waited longer get the next room.",
-                fix: "Submit it with the strategy \"queue\", or cancel one of them.")
-        ]
     }
 }
