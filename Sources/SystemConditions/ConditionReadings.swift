@@ -39,7 +39,8 @@ package struct ConditionReadings: Equatable, Sendable {
             power: power.value, batteryPercent: batteryPercent.value, lowPowerMode: lowPowerMode.value,
             thermal: thermal.value, cpuPressure: cpuPressure.value, ioPressure: ioPressure.value,
             memoryPressure: memoryPressure.value, availableMemoryBytes: availableMemoryBytes.value,
-            totalMemoryBytes: totalMemoryBytes, freeDiskBytes: freeDiskBytes.value, network: network.value, userIdle: userIdle.value,
+            totalMemoryBytes: totalMemoryBytes, freeDiskBytes: freeDiskBytes.value, network: network.value,
+            userIdle: userIdle.value,
             foreignGPULoad: foreignGPULoad.value)
     }
 }

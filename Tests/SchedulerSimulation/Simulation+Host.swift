@@ -139,7 +139,9 @@ extension Simulation {
 
     /// A change of priority may be what the action is for.
     private mutating func followPriority(_ index: Int) {
-        guard let summary = core.summary(jobs[index].id), summary.isForeground != jobs[index].isForeground else { return }
+        guard let summary = core.summary(jobs[index].id), summary.isForeground != jobs[index].isForeground else {
+            return
+        }
         jobs[index].setForeground(summary.isForeground)
     }
 

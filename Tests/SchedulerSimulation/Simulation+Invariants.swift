@@ -91,12 +91,26 @@ extension Simulation {
             }
         } else {
             let share = terms.dutyCycle * Double(terms.concurrency) / Double(settings.cores)
-            let sharing = job.device == nil ? jobs.count { $0.takesSlot && !$0.isForeground } : 1
-            let limit = core.pacer.limit / Double(sharing)
+            let limit = core.pacer.limit * Double(cores(of: job)) / Double(settings.cores)
             guard terms.priority == .background, abs(share - limit) < 1e-9 else {
                 throw broken(.terms, job.id, "it takes \(share) of the machine, not \(limit)")
             }
         }
+    }
+
+    /// Those that background work may use: the earlier of those who share them get what cannot be shared evenly.
+    private func cores(of job: ModelJob) -> Int {
+        guard job.device == nil else { return settings.cores }
+        let sharing = jobs.filter { $0.takesSlot && !$0.isForeground }.map(\.id)
+        var left = settings.cores
+        var cores = 0
+        while left > 0 {
+            for id in sharing where left > 0 {
+                left -= 1
+                if id == job.id { cores += 1 }
+            }
+        }
+        return max(cores, 1)
     }
 
     private func checkPending() throws(Violation) {

@@ -89,7 +89,9 @@ extension Simulation {
     private func isAcceptable(_ request: TaskRequest, _ index: Int) -> Bool {
         let program = programs[index]
         let name = request.identifier.rawValue
-        guard program.isAnnounced, !name.hasSuffix(".unknown"), program.manifest.modes.contains(request.kind), isAvailable(index) else {
+        guard program.isAnnounced, !name.hasSuffix(".unknown"), program.manifest.modes.contains(request.kind),
+            isAvailable(index)
+        else {
             return false
         }
         var waiting = 0

@@ -36,7 +36,8 @@ extension Simulation {
         guard !job.wantsGPU, now - job.submitted < .seconds(600) else { return }
         guard let slot = devices.first(where: { $0.device.id == device }) else { return }
         var waiting: JobID?
-        for other in jobs where other.state == .waiting && other.wantsGPU && other.submitted < now && isEligible(other) {
+        for other in jobs where other.state == .waiting && other.wantsGPU && other.submitted < now && isEligible(other)
+        {
             // After ten minutes it may keep a device for itself.
             if now - other.submitted >= .seconds(600) { return }
             guard other.isForeground || !job.isForeground, other.request.claim.memoryBytes == 0,

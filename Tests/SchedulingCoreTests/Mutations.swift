@@ -76,7 +76,8 @@ extension Mutation {
             new: "programs[name]?.isPresent = true\n", invariant: "reasons"),
         Mutation(
             name: "what is adopted before its program announces itself is lost to it",
-            file: "SchedulingCore/Scheduler/Scheduler+Submission.swift", old: "        awaitProgram(program)\n", new: "",
+            file: "SchedulingCore/Scheduler/Scheduler+Submission.swift", old: "        awaitProgram(program)\n",
+            new: "",
             invariant: "nothingLost"),
         Mutation(
             name: "a host that starts anew has used up attempts",
@@ -119,9 +120,10 @@ extension Mutation {
             old: "let foregroundIsNext = candidates.contains(where: \\.hasGivenWay)",
             new: "let foregroundIsNext = candidates.isEmpty", invariant: "foregroundFirst"),
         Mutation(
-            name: "each background task takes the whole limit",
-            file: "SchedulingCore/Scheduler/Scheduler+Priority.swift", old: "/ Double(sharing)",
-            new: "/ Double(min(sharing, 1))", invariant: "terms"),
+            name: "each background task takes all cores",
+            file: "SchedulingCore/Scheduler/Scheduler+Priority.swift",
+            old: "device == nil ? coresShared(with: id) : settings.cores",
+            new: "settings.cores", invariant: "terms"),
         Mutation(
             name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "devices.release(id)\n        claimedSinceReading = claimedBytes(without: run)\n        if programs",

@@ -182,7 +182,9 @@ import Testing
         var bench = Bench(settings: settings, devices: [Bench.gpu])
         let request = Bench.request("a", .continued) { $0.requiredResources = .gpu }
         let id = JobID(40)
-        bench.tell { $0.adopt(request, id: id, program: Bench.program, submitted: .zero, attempts: 9, losses: 1, at: $1) }
+        bench.tell {
+            $0.adopt(request, id: id, program: Bench.program, submitted: .zero, attempts: 9, losses: 1, at: $1)
+        }
         #expect(bench.launches(of: id).map(\.attempt) == [10])
         for wait in [20, 40] {
             bench.tell { $0.deviceFailed(id, at: $1) }
@@ -208,6 +210,17 @@ import Testing
         #expect(left.map { $0.lowerBound > 90 && $0.upperBound < 110 } == true, "\(String(describing: left))")
     }
 
+    @Test("rule 61, rule 63: a task that may do more again is not stalled for having been silent while it was paced")
+    func pacedSilenceIsNoStall() throws {
+        var watch = ProgressWatch(at: .zero)
+        watch.setEffort(0.25, at: .zero)
+        #expect(watch.stallTimes(isForeground: false)?.limit == .seconds(240))
+        watch.setEffort(1, at: .seconds(120))
+        #expect(watch.stallTimes(isForeground: false)?.limit == .seconds(150), "half of its 60 s is used up")
+        watch.setEffort(0.25, at: .seconds(130))
+        #expect(watch.stallTimes(isForeground: false)?.limit == .seconds(210))
+    }
+
     @Test("rule 63: work that has all done and has not said so is not slow")
     func finishedWorkIsNotSlow() {
         var watch = ProgressWatch(at: .zero)
@@ -227,7 +240,7 @@ import Testing
             $0.requiresNetwork = true
             $0.mustBeKnown = ConditionSet(.network)
         }
-        bench.advance(by: .seconds(1_000))
+        bench.advance(by: .seconds(100))
         bench.tell { $0.deviceFailed(id, at: $1) }
         bench.advance(by: .seconds(4))
         bench.tell { $0.setBackgroundStatus(.denied, program: nil, at: $1) }

@@ -43,7 +43,8 @@ extension Scheduler {
     private mutating func nextToStart() -> (StartCandidate, Lane)? {
         var reserved: Set<Bool> = []
         var lacking: [Lacking] = []
-        for candidate in candidates() {
+        let candidates = candidates()
+        for candidate in candidates {
             let placement = placement(of: candidate, behind: lacking)
             if case .failure(let obstacle) = placement { lacking.append((candidate, obstacle)) }
             if reserved.contains(candidate.requiresDevice) { continue }
@@ -58,6 +59,7 @@ extension Scheduler {
                 {
                     continue
                 }
+                if !candidate.isForeground { noteGivenWay(candidates.filter(\.isForeground)) }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
@@ -69,6 +71,14 @@ extension Scheduler {
             }
         }
         return nil
+    }
+
+    /// Foreground work waits while background work has its room.
+    private mutating func noteGivenWay(_ candidates: [StartCandidate]) {
+        for candidate in candidates {
+            waiting[candidate.id]?.waitedForBackground = true
+            running[candidate.id]?.waitedForBackground = true
+        }
     }
 
     /// Whether what waits already goes before a new request, though there is room for that.
@@ -215,7 +225,7 @@ extension Scheduler {
             id: id, program: entry.program, request: request, submitted: entry.submitted, started: now,
             attempt: entry.attempts + 1, losses: entry.losses, device: lane.device, isForeground: entry.isForeground,
             isSimulated: isSimulated, watch: ProgressWatch(limits: settings.progress, at: now),
-            terms: terms(isForeground: entry.isForeground, device: lane.device, isJoining: true))
+            terms: terms(of: id, isForeground: entry.isForeground, device: lane.device))
         switch request.kind {
         case .refresh:
             programs[entry.program]?.refresh.started(at: now)
@@ -267,7 +277,7 @@ extension Scheduler {
         // While it stood still nobody had to answer for it, and its silence begins anew.
         run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }
         run.warnedAt = nil
-        run.terms = terms(isForeground: run.isForeground, device: run.device, isJoining: true)
+        run.terms = terms(of: id, isForeground: run.isForeground, device: run.device)
         run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
         setTimer(id)
@@ -299,8 +309,7 @@ extension Scheduler {
                 let holders = holders(of: obstacle, for: candidate.request)
             else { continue }
             if holders.contains(where: { running[$0]?.isForeground == false }) {
-                waiting[candidate.id]?.waitedForBackground = true
-                running[candidate.id]?.waitedForBackground = true
+                noteGivenWay([candidate])
             }
             guard !holders.contains(where: { isLeaving($0) }),
                 let victim = leastProgress(among: { holders.contains($0.id) && mayBePreempted($0) })

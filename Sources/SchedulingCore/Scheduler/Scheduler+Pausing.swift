@@ -56,7 +56,7 @@ extension Scheduler {
         run.releasesMemory = false
         run.machine.resume()
         run.notedIgnoredPause = false
-        run.terms = terms(isForeground: run.isForeground, device: run.device)
+        run.terms = terms(of: id, isForeground: run.isForeground, device: run.device)
         run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
         setTimer(id)

@@ -43,14 +43,15 @@ extension Scheduler {
 
     /// How a task of that priority runs now (rules 44, 45, 88 and 92).
     ///
-    /// Background work on the CPU shares the pacer's limit, so that its tasks do not press on one another.
+    /// Background tasks on the CPU share its cores, each a whole number of them, so that they do not press on one
+    /// another; the pacer's limit holds for each share.
     ///
     /// - Parameters:
+    ///   - id: The task, which may be about to start.
     ///   - isForeground: Whether a person waits for it.
     ///   - device: Where it runs; nil for the CPU lane.
-    ///   - isJoining: It does not run yet, and shares with those that do.
     /// - Returns: The terms.
-    func terms(isForeground: Bool, device: String?, isJoining: Bool = false) -> RunTerms {
+    func terms(of id: JobID, isForeground: Bool, device: String?) -> RunTerms {
         if isForeground {
             let isSaving = gates.closed.contains(ConditionSet(.lowPowerMode))
             let isHot = (gates.conditions.thermal ?? .nominal) >= .serious
@@ -59,16 +60,19 @@ extension Scheduler {
                 concurrency: settings.cores)
         }
         // Whole cores first, and the rest of the limit as a share of the time.
-        let sharing = device == nil ? max(backgroundOnCPU + (isJoining ? 1 : 0), 1) : 1
-        let share = pacer.limit * Double(settings.cores) / Double(sharing)
+        let share = pacer.limit * Double(device == nil ? coresShared(with: id) : settings.cores)
         let concurrency = max(1, Int(share.rounded(.up)))
         return RunTerms(
             priority: .background, chunkTarget: .milliseconds(device == nil ? 50 : 20),
             dutyCycle: min(share / Double(concurrency), 1), concurrency: concurrency)
     }
 
-    private var backgroundOnCPU: Int {
-        running.values.count { $0.device == nil && !$0.isForeground && $0.takesSlot }
+    /// At least one, where there are more tasks than cores.
+    private func coresShared(with id: JobID) -> Int {
+        let others = running.values.filter { $0.device == nil && !$0.isForeground && $0.takesSlot && $0.id != id }
+        let place = others.count { $0.id < id }
+        let (each, left) = settings.cores.quotientAndRemainder(dividingBy: others.count + 1)
+        return max(each + (place < left ? 1 : 0), 1)
     }
 
     /// Share of the machine that the terms allow.
@@ -81,7 +85,7 @@ extension Scheduler {
         var actions: [SchedulerAction] = []
         for id in running.keys.sorted() {
             guard var run = running[id], run.isActive else { continue }
-            let terms = terms(isForeground: run.isForeground, device: run.device)
+            let terms = terms(of: id, isForeground: run.isForeground, device: run.device)
             guard terms != run.terms else { continue }
             run.terms = terms
             run.watch.setEffort(effort(of: terms), at: now)

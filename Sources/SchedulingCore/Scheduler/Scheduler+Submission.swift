@@ -70,11 +70,11 @@ extension Scheduler {
         var foreground = request.kind == .continued && !request.initiator.isAutomatic
         var device: String?
         var start: Duration?
-        var isJoining = true
+        var id = JobID(copy.nextID)
         if case .success(let admission) = submission.answer {
+            id = admission.id
             if let run = copy.running[admission.id] {
                 foreground = run.isForeground
-                isJoining = false
                 device = run.device
                 start = copy.now
             } else {
@@ -82,7 +82,7 @@ extension Scheduler {
                 device = (try? copy.placement(of: request).get())?.device
             }
         }
-        let terms = copy.terms(isForeground: foreground, device: device, isJoining: isJoining)
+        let terms = copy.terms(of: id, isForeground: foreground, device: device)
         let effort = terms.dutyCycle * Double(terms.concurrency) / Double(settings.cores)
         return Preview(
             answer: submission.answer, terms: terms, device: device,
