@@ -8,8 +8,7 @@ extension Mutation {
         Mutation(
             name: "an identifier that runs may run a second time",
             file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
-            old: "\n            && program?.running[request.identifier] == nil\n", new: "\n",
-            invariant: "nothingTwice"),
+            old: "        if isRunning { return .noRoom }\n", new: "", invariant: "nothingTwice"),
         Mutation(
             name: "adopting forgets the attempts",
             file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
@@ -151,10 +150,9 @@ extension Mutation {
             old: "return max(metSince + dwell, lastOpened + minBetweenOpenings)", new: "return metSince + dwell",
             invariant: "flapping"),
         Mutation(
-            name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
-            old: "($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)",
-            new: "($0.isUrgent ? 0 : 1, $1.turn, $1.id) < ($1.isUrgent ? 0 : 1, $0.turn, $0.id)",
-            invariant: "starvation"),
+            name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/StartCandidate.swift",
+            old: "(rank($0), $0.turn, $0.id) < (rank($1), $1.turn, $1.id)",
+            new: "(rank($0), $1.turn, $1.id) < (rank($1), $0.turn, $0.id)", invariant: "starvation"),
         Mutation(
             name: "waiting makes up for nothing", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
             old: "return entry.since + (settings.turnDelay[taskClass] ?? .zero)",
