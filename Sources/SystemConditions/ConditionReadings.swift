@@ -10,6 +10,8 @@ package struct ConditionReadings: Equatable, Sendable {
     package var ioPressure: Reading<Double>
     package var memoryPressure: Reading<Double>
     package var availableMemoryBytes: Reading<Int>
+    /// All there is of it; no condition by itself, but claims are compared with it.
+    package var totalMemoryBytes: Int?
     package var freeDiskBytes: Reading<Int>
     package var network: Reading<Conditions.Network>
     package var userIdle: Reading<Bool>
@@ -37,7 +39,8 @@ package struct ConditionReadings: Equatable, Sendable {
             power: power.value, batteryPercent: batteryPercent.value, lowPowerMode: lowPowerMode.value,
             thermal: thermal.value, cpuPressure: cpuPressure.value, ioPressure: ioPressure.value,
             memoryPressure: memoryPressure.value, availableMemoryBytes: availableMemoryBytes.value,
-            freeDiskBytes: freeDiskBytes.value, network: network.value, userIdle: userIdle.value,
+            totalMemoryBytes: totalMemoryBytes, freeDiskBytes: freeDiskBytes.value, network: network.value,
+            userIdle: userIdle.value,
             foreignGPULoad: foreignGPULoad.value)
     }
 }

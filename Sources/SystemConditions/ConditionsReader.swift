@@ -74,7 +74,10 @@ package struct ConditionsReader: Sendable {
             readings.ioPressure = reader.read(.io)
             readings.memoryPressure = reader.read(.memory)
         }
-        if kinds.contains(ConditionSet(.memory)) { readings.availableMemoryBytes = MemoryReader(root: root).read() }
+        if kinds.contains(ConditionSet(.memory)) {
+            readings.availableMemoryBytes = MemoryReader(root: root).read()
+            readings.totalMemoryBytes = MemoryReader(root: root).total()
+        }
         if kinds.contains(ConditionSet(.outputVolume)) {
             readings.freeDiskBytes = volumes.read(settings.outputFolders)
         }

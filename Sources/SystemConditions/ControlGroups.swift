@@ -4,6 +4,8 @@ struct ControlGroups {
 
     struct Limit {
         var path: String
+        /// Bytes that may be used at most.
+        var limit: Int
         /// Bytes that may still be used; what only caches files counts as free, for the kernel takes it back first.
         var available: Int
     }
@@ -97,6 +99,6 @@ struct ControlGroups {
         guard limit >= 0, used >= 0 else { return [] }
         let statistics = (try? root.text("\(folder)/memory.stat")) ?? ""
         let cache = min(max(0, MemoryReader.field(name, in: statistics) ?? 0), used)
-        return [Limit(path: folder, available: max(0, limit - (used - cache)))]
+        return [Limit(path: folder, limit: limit, available: max(0, limit - (used - cache)))]
     }
 }

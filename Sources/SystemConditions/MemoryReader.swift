@@ -20,6 +20,14 @@ struct MemoryReader {
         return .known(machine, source: "/proc/meminfo")
     }
 
+    /// All memory of the machine, or the limit of a tighter control group; nil where it cannot be read.
+    func total() -> Int? {
+        guard let text = try? root.text("/proc/meminfo"), let kilobytes = Self.field("MemTotal:", in: text),
+            kilobytes > 0, let machine = Numeral.product(kilobytes, 1024)
+        else { return nil }
+        return ControlGroups(root: root).memory().map(\.limit).reduce(machine, min)
+    }
+
     /// The first number after a name at the start of a line.
     static func field(_ name: String, in text: String) -> Int? {
         for line in text.split(separator: "\n") where line.hasPrefix(name) {

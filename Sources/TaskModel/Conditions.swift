@@ -32,6 +32,8 @@ package struct Conditions: Hashable, Codable, Sendable {
     package var memoryPressure: Double?
     /// Memory that can be given out without swapping, the tightest control group included.
     package var availableMemoryBytes: Int?
+    /// All there is, or as much as the tightest control group allows.
+    package var totalMemoryBytes: Int?
     /// Free space of the fullest volume that outputs are written to.
     package var freeDiskBytes: Int?
     package var network: Network?
@@ -43,7 +45,8 @@ package struct Conditions: Hashable, Codable, Sendable {
     package init(
         power: PowerSource? = nil, batteryPercent: Double? = nil, lowPowerMode: Bool? = nil,
         thermal: ThermalState? = nil, cpuPressure: Double? = nil, ioPressure: Double? = nil,
-        memoryPressure: Double? = nil, availableMemoryBytes: Int? = nil, freeDiskBytes: Int? = nil,
+        memoryPressure: Double? = nil, availableMemoryBytes: Int? = nil, totalMemoryBytes: Int? = nil,
+        freeDiskBytes: Int? = nil,
         network: Network? = nil, userIdle: Bool? = nil, foreignGPULoad: Double? = nil
     ) {
         self.power = power
@@ -54,6 +57,7 @@ package struct Conditions: Hashable, Codable, Sendable {
         self.ioPressure = ioPressure
         self.memoryPressure = memoryPressure
         self.availableMemoryBytes = availableMemoryBytes
+        self.totalMemoryBytes = totalMemoryBytes
         self.freeDiskBytes = freeDiskBytes
         self.network = network
         self.userIdle = userIdle

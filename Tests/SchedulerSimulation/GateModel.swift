@@ -17,7 +17,8 @@ struct GateModel: Sendable {
         var dwell: Duration
         var spacing: Duration
 
-        mutating func read(_ reading: Reading, at now: Duration) {
+        /// Whether it opened.
+        mutating func read(_ reading: Reading, at now: Duration) -> Bool {
             switch reading {
             case .unmet:
                 isOpen = false
@@ -26,17 +27,18 @@ struct GateModel: Sendable {
                 metSince = nil
             case .met where !isOpen:
                 metSince = metSince ?? now
-                open(at: now)
+                return open(at: now)
             case .met:
                 break
             }
+            return false
         }
 
-        mutating func open(at now: Duration) {
-            guard !isOpen, let since = metSince, max(since + dwell, lastOpened + spacing) <= now else { return }
+        mutating func open(at now: Duration) -> Bool {
+            guard !isOpen, let since = metSince, max(since + dwell, lastOpened + spacing) <= now else { return false }
             isOpen = true
             metSince = nil
-            lastOpened = now
+            return true
         }
     }
 
@@ -75,8 +77,8 @@ struct GateModel: Sendable {
 
     mutating func timePassed(at now: Duration, wall: Duration) {
         for index in Self.kinds.indices {
-            usual[index].open(at: now)
-            strict[index].open(at: now)
+            let opened = [usual[index].open(at: now), strict[index].open(at: now)]
+            if opened.contains(true) { noteOpening(index, at: now) }
             if Self.kinds[index] == .allowedHours { read(index, at: now, wall: wall) }
         }
         sum()
@@ -90,8 +92,14 @@ struct GateModel: Sendable {
 
     private mutating func read(_ index: Int, at now: Duration, wall: Duration) {
         let reading = reading(of: Self.kinds[index], wall: wall)
-        usual[index].read(reading ?? .met, at: now)
-        strict[index].read(reading ?? .unmet, at: now)
+        let opened = [usual[index].read(reading ?? .met, at: now), strict[index].read(reading ?? .unmet, at: now)]
+        if opened.contains(true) { noteOpening(index, at: now) }
+    }
+
+    /// One condition starts work once a minute, whether that needs the value known or not.
+    private mutating func noteOpening(_ index: Int, at now: Duration) {
+        usual[index].lastOpened = now
+        strict[index].lastOpened = now
     }
 
     private mutating func sum() {

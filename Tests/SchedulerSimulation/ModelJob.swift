@@ -34,6 +34,10 @@ struct ModelJob: Sendable {
     var submitted: Duration
     var state = State.waiting
     var attempts = 0
+    /// Attempts that were lost with their device.
+    var losses = 0
+    /// When its present wait began.
+    var waitsSince: Duration
     var isForeground: Bool
     var wantsForeground: Bool
     var wantedSince: Duration = .zero
@@ -42,6 +46,8 @@ struct ModelJob: Sendable {
     /// Its earliest begin date has come at some time of this wait.
     var wasDue = false
     var notBefore: Duration?
+    /// When background work started before it, though it could have.
+    var passedAt: Duration?
     /// Closed gates that held it at the end of the last step: usual, and strict ones.
     var heldBy: GateModel.Mask = 0
     var heldStrictlyBy: GateModel.Mask = 0
@@ -79,6 +85,7 @@ struct ModelJob: Sendable {
         original = request
         self.request = request
         self.submitted = submitted
+        waitsSince = submitted
         self.behaviour = behaviour
         isForeground = request.kind == .continued && !request.initiator.isAutomatic
         wantsForeground = isForeground
@@ -86,6 +93,7 @@ struct ModelJob: Sendable {
     }
 
     mutating func setForeground(_ foreground: Bool) {
+        if isForeground != foreground { passedAt = nil }
         isForeground = foreground
         needs = NeedsModel(request, isForeground: foreground)
     }
@@ -99,6 +107,7 @@ struct ModelJob: Sendable {
         needs = NeedsModel(request, isForeground: isForeground)
         wasDue = false
         notBefore = nil
+        passedAt = nil
         heldBy = 0
         heldStrictlyBy = 0
         launch += 1
@@ -136,6 +145,8 @@ struct StepMark: Sendable {
 struct ModelProgram: Sendable {
     var manifest: ProgramManifest
     var isPresent = true
+    /// The scheduler has its manifest.
+    var isAnnounced = true
     var status: BackgroundStatus = .available
     var usesHandlers: Bool
     var lastRefresh: Duration?

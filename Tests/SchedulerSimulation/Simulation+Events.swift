@@ -235,7 +235,10 @@ extension Simulation {
 
     mutating func bringBack(_ program: Int) throws(Violation) {
         programs[program].isPresent = true
-        if dice.percent(30) { return try add(programs[program]) }
+        if dice.percent(30) || !programs[program].isAnnounced {
+            programs[program].isAnnounced = true
+            return try add(programs[program])
+        }
         log { _ in "program \(program) is back" }
         try settle(core.hostReturned(program: programs[program].name, at: now))
     }

@@ -33,6 +33,8 @@ extension Simulation {
             }
             leaveRun(index)
             jobs[index].state = .waiting
+            jobs[index].waitsSince = now
+            jobs[index].losses += 1
             jobs[index].wasDue = true
             jobs[index].notBefore = notBefore
         case .end(let id, let outcome): try ended(id, outcome)
@@ -81,6 +83,7 @@ extension Simulation {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
             }
             try checkStart(index, device: launch.device, takesMemory: true)
+            try checkOthers(index, device: launch.device, takesDevice: true)
             if !isAdopting { try checkTurn(index) }
         } else if let device = launch.device {
             try checkDevice(index, device)
@@ -114,6 +117,7 @@ extension Simulation {
     private mutating func askedToPause(_ id: JobID, releasing: Bool) throws(Violation) {
         let index = try live(id, .terms, "asked to pause")
         guard jobs[index].phase == .active else { throw broken(.terms, id, "it was asked to pause and does not work") }
+        followPriority(index)
         let lost = guarded.closed & jobs[index].needs.start | guarded.strictlyClosed & jobs[index].needs.known
         guard jobs[index].request.kind == .continued || jobs[index].isPausedByPerson else {
             throw broken(.conditions, id, "only continued work pauses by itself")
@@ -125,6 +129,7 @@ extension Simulation {
         guard !jobs[index].wasPreempted || jobs[index].startStep != step else {
             throw broken(.foregroundFirst, id, "it was started only to give way at once")
         }
+        if jobs[index].wasPreempted { try checkPreemption(index) }
         if !jobs[index].isPausedByPerson { noteStop(index) }
         let behaviour = jobs[index].behaviour
         if !behaviour.ignoresPause {
@@ -132,11 +137,17 @@ extension Simulation {
         }
     }
 
+    /// A change of priority may be what the action is for.
+    private mutating func followPriority(_ index: Int) {
+        guard let summary = core.summary(jobs[index].id), summary.isForeground != jobs[index].isForeground else {
+            return
+        }
+        jobs[index].setForeground(summary.isForeground)
+    }
+
     private mutating func resumed(_ id: JobID, _ terms: RunTerms) throws(Violation) {
         let index = try live(id, .terms, "resumed")
-        if let summary = core.summary(id), summary.isForeground != jobs[index].isForeground {
-            jobs[index].setForeground(summary.isForeground)
-        }
+        followPriority(index)
         guard !jobs[index].isPausedByPerson else { throw broken(.conditions, id, "its person has not resumed it") }
         switch jobs[index].phase {
         case .active, .expiring:
@@ -153,6 +164,7 @@ extension Simulation {
             let hadReleased = jobs[index].releases
             let device = core.summary(id)?.device
             try checkStart(index, device: device, takesMemory: hadReleased)
+            try checkOthers(index, device: device, takesDevice: hadReleased)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
             let keptItsRoom = !hadReleased && (device != nil || jobs[index].request.claim.memoryBytes > 0)
@@ -191,6 +203,7 @@ extension Simulation {
         guard reason != .preempted || jobs[index].startStep != step else {
             throw broken(.foregroundFirst, id, "it was started only to give way at once")
         }
+        if reason == .preempted { try checkPreemption(index) }
         jobs[index].phase = .expiring
         jobs[index].deadline = deadline
         jobs[index].stopReason = reason
@@ -233,8 +246,7 @@ extension Simulation {
             let bit = GateModel.Mask(1) << GateModel.Mask(place)
             guard (usual | strict) & bit != 0 else { continue }
             jobs[index].stops[kind] = mark
-            if usual & bit != 0 { gateStops[place] = mark }
-            if strict & bit != 0 { gateStops[place + GateModel.kinds.count] = mark }
+            gateStops[place] = mark
         }
     }
 
@@ -255,16 +267,13 @@ extension Simulation {
                     .flapping, job.id, "\(kind.rawValue) started it at \(last.time), stopped it at \(stop.time)")
             }
             jobs[index].starts[kind] = mark
-            for (mask, gate) in [(job.heldBy, place), (job.heldStrictlyBy, place + GateModel.kinds.count)]
-            where mask & bit != 0 {
-                if let last = gateStarts[gate], let stop = gateStops[gate], stop.step > last.step,
-                    now - last.time < .seconds(60)
-                {
-                    throw broken(
-                        .flapping, job.id, "\(kind.rawValue) started work at \(last.time), stopped it at \(stop.time)")
-                }
-                gateStarts[gate] = mark
+            if let last = gateStarts[place], let stop = gateStops[place], stop.step > last.step,
+                now - last.time < .seconds(60)
+            {
+                throw broken(
+                    .flapping, job.id, "\(kind.rawValue) started work at \(last.time), stopped it at \(stop.time)")
             }
+            gateStarts[place] = mark
         }
     }
 

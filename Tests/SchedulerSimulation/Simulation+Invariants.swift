@@ -16,6 +16,7 @@ extension Simulation {
         for job in jobs where job.state == .waiting || job.phase == .paused || job.phase == .pausing {
             if job.state != .ended { try checkReasons(job) }
         }
+        if !jobs.isEmpty { try checkWait(jobs[step % jobs.count]) }
         if isSettled, !isStopping { try checkWork() }
         for index in jobs.indices {
             jobs[index].heldBy = (guarded.closed | plain.closed) & jobs[index].needs.start
@@ -27,6 +28,11 @@ extension Simulation {
 
     private mutating func checkViews() throws(Violation) {
         let summaries = core.jobs()
+        // Whose share of the machine it is depends on the priority of all.
+        for summary in summaries {
+            guard let index = index(of: summary.id), jobs[index].state != .ended else { continue }
+            if summary.isForeground != jobs[index].isForeground { jobs[index].setForeground(summary.isForeground) }
+        }
         var index = 0
         for summary in summaries {
             guard index < jobs.count, jobs[index].id == summary.id else {
@@ -56,7 +62,6 @@ extension Simulation {
         guard summary.attempt == job.attempts else {
             throw broken(.nothingTwice, job.id, "it has \(summary.attempt) attempts, not \(job.attempts)")
         }
-        if summary.isForeground != job.isForeground { jobs[index].setForeground(summary.isForeground) }
         guard job.request.kind == .continued || !summary.isForeground else {
             throw broken(.terms, job.id, "only continued work is in the foreground")
         }
@@ -69,6 +74,7 @@ extension Simulation {
         guard summary.device == job.device else {
             throw broken(.room, job.id, "it is on \(summary.device ?? "cpu"), not on \(job.device ?? "cpu")")
         }
+        try checkTimeLeft(summary, job)
         guard job.phase == .active else { return }
         try checkTerms(summary, job)
     }
@@ -85,10 +91,26 @@ extension Simulation {
             }
         } else {
             let share = terms.dutyCycle * Double(terms.concurrency) / Double(settings.cores)
-            guard terms.priority == .background, abs(share - core.pacer.limit) < 1e-9 else {
-                throw broken(.terms, job.id, "it takes \(share) of the machine, not \(core.pacer.limit)")
+            let limit = core.pacer.limit * Double(cores(of: job)) / Double(settings.cores)
+            guard terms.priority == .background, abs(share - limit) < 1e-9 else {
+                throw broken(.terms, job.id, "it takes \(share) of the machine, not \(limit)")
             }
         }
+    }
+
+    /// Those that background work may use: the earlier of those who share them get what cannot be shared evenly.
+    private func cores(of job: ModelJob) -> Int {
+        guard job.device == nil else { return settings.cores }
+        let sharing = jobs.filter { $0.takesSlot && !$0.isForeground }.map(\.id)
+        var left = settings.cores
+        var cores = 0
+        while left > 0 {
+            for id in sharing where left > 0 {
+                left -= 1
+                if id == job.id { cores += 1 }
+            }
+        }
+        return max(cores, 1)
     }
 
     private func checkPending() throws(Violation) {
@@ -126,6 +148,38 @@ extension Simulation {
         }
         if job.request.kind == .continued, job.phase != .paused, now - job.lastSign > .seconds(900) {
             throw broken(.silence, job.id, "it has been silent since \(job.lastSign)")
+        }
+    }
+
+    private func checkTimeLeft(_ summary: JobSummary, _ job: ModelJob) throws(Violation) {
+        guard let left = summary.secondsLeft else { return }
+        guard left.lowerBound >= 0, left.upperBound.isFinite, summary.fraction != nil, job.phase != .paused else {
+            throw broken(.timeLeft, job.id, "\(left) s are left")
+        }
+        guard summary.fraction != 1 || left == 0...0 else {
+            throw broken(.timeLeft, job.id, "all is done, and \(left) s are left")
+        }
+    }
+
+    /// Conditions may hold a job at the same time; all other reasons exclude each other.
+    private func checkWait(_ job: ModelJob) throws(Violation) {
+        let times = core.timePerReason(job.id)
+        guard job.state == .waiting else {
+            guard times.isEmpty else { throw broken(.waitTimes, job.id, "it does not wait") }
+            return
+        }
+        let wait = now - job.waitsSince
+        var sum: Duration = .zero
+        var alone: Duration = .zero
+        var longest: Duration = .zero
+        for (code, time) in times {
+            sum += time
+            if case .condition = code { longest = max(longest, time) } else { alone += time }
+            guard time > .zero else { throw broken(.waitTimes, job.id, "\(code.text) has held it for \(time)") }
+        }
+        guard sum >= wait, alone + longest <= wait, Set(times.map(\.code)).count == times.count else {
+            throw broken(
+                .waitTimes, job.id, "it has waited for \(wait): \(times.map { "\($0.code.text) \($0.time)" })")
         }
     }
 
@@ -213,6 +267,7 @@ extension Simulation {
         var victim: JobID?
         for other in jobs where other.state == .live && other.phase != .paused {
             guard job.wantsGPU == (other.device != nil), other.device.map(usable.contains) ?? true else { continue }
+            if job.wantsGPU, let device = other.device, !canMakeRoom(on: device, for: job) { continue }
             switch other.phase {
             case .expiring: return
             case .pausing where now < other.askedToPause + .seconds(5): return

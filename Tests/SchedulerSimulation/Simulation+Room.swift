@@ -46,7 +46,7 @@ extension Simulation {
         return taken
     }
 
-    private func hasRoom(_ device: ModelDevice, _ request: TaskRequest) -> Bool {
+    func hasRoom(_ device: ModelDevice, _ request: TaskRequest) -> Bool {
         var free = device.device.memoryBytes
         var count = 0
         for job in jobs where job.state == .live && job.device == device.device.id {
@@ -91,6 +91,8 @@ extension Simulation {
             // What has no room may keep others like it from starting.
             guard lane(of: job) != nil else { return }
             guard job.isForeground == isForeground else { continue }
+            // Work that requires a device is taken up before work that prefers one, and so before what comes after that.
+            if jobs[index].wantsGPU, !job.wantsGPU { continue }
             if let other = self.turn(of: job), other < turn { earlier.append(job) }
         }
         for job in jobs where job.state == .waiting && job.wasDue && (job.request.earliestBegin ?? wall) > wall {

@@ -89,7 +89,9 @@ extension Simulation {
     private func isAcceptable(_ request: TaskRequest, _ index: Int) -> Bool {
         let program = programs[index]
         let name = request.identifier.rawValue
-        guard !name.hasSuffix(".unknown"), program.manifest.modes.contains(request.kind), isAvailable(index) else {
+        guard program.isAnnounced, !name.hasSuffix(".unknown"), program.manifest.modes.contains(request.kind),
+            isAvailable(index)
+        else {
             return false
         }
         var waiting = 0
@@ -107,7 +109,7 @@ extension Simulation {
             case .processing: 10
             case .continued: 64
             }
-        guard waiting < limit else { return false }
+        guard waiting < limit, request.claim.memoryBytes <= (16 << 30) - (512 << 20) else { return false }
         guard request.requiredResources == .gpu else { return true }
         let wanted = devices.filter { $0.isWanted(request) }
         let memory = wanted.map(\.device.memoryBytes).max() ?? -1
@@ -134,19 +136,29 @@ extension Simulation {
         gateStops = gateStarts
         core = Scheduler(settings: settings, at: now, wall: wall, firstID: lastID + 1)
         isAdopting = true
+        // Some announce themselves after what they left behind has been taken up.
+        let late = Set(programs.indices.filter { _ in dice.percent(30) })
         for index in programs.indices {
+            programs[index].isAnnounced = false
+            guard !late.contains(index) else {
+                programs[index].isPresent = false
+                continue
+            }
             try add(programs[index])
+            programs[index].isAnnounced = true
             if !programs[index].isPresent {
                 try settle(core.hostRemoved(program: programs[index].name, at: now))
             }
             if programs[index].status != .available { try setStatus(programs[index].status, index) }
         }
+        for index in late where programs[index].status != .available { try setStatus(programs[index].status, index) }
         if globalStatus != .available { try setStatus(globalStatus, nil) }
         try reportDevices()
         try read(conditions)
         for id in jobs.map(\.id) { try adopt(id) }
         isAdopting = false
         try block([])
+        for index in late.sorted() where dice.percent(70) { try bringBack(index) }
     }
 
     private mutating func adopt(_ id: JobID) throws(Violation) {
@@ -160,10 +172,11 @@ extension Simulation {
             expectedEnds.append((other.id, .stopped(.replaced)))
         }
         jobs[index].wasDue = job.request.earliestBegin.map { $0 <= wall } ?? true
+        jobs[index].waitsSince = job.attempts == 0 ? job.submitted : now
         log { _ in "adopt [\(id)] \(job.request.identifier), \(job.attempts) attempts" }
         let actions = core.adopt(
             job.request, id: id, program: programs[job.program].name, submitted: job.submitted,
-            attempts: job.attempts, at: now)
+            attempts: job.attempts, losses: job.losses, at: now)
         try settle(actions)
     }
 

@@ -78,7 +78,7 @@ extension Simulation {
             }
             if job.phase == .expiring, let reason = job.stopReason {
                 expectedEnds.append((job.id, .stopped(reason)))
-            } else if job.attempts >= 4 {
+            } else if job.losses + 1 >= 4 {
                 expectedEnds.append((job.id, .failed(code: "deviceLost")))
             } else if isAskedAnew {
                 expectedEnds.append((job.id, .stopped(.replaced)))

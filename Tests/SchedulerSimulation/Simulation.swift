@@ -45,7 +45,7 @@ package struct Simulation: Sendable {
     var simulated: JobID?
     /// Closed gates when the step began to look at them, for what went on and stopped within one step.
     var closedBefore: (usual: GateModel.Mask, strict: GateModel.Mask) = (0, 0)
-    /// Last start and stop that each gate caused, usual ones first.
+    /// Last start and stop that each condition caused.
     var gateStarts: [StepMark?]
     var gateStops: [StepMark?]
     var isAdopting = false
@@ -67,7 +67,7 @@ package struct Simulation: Sendable {
         conditions = WorldGenerator.calm
         guarded = GateModel(isGuarded: true, at: .zero)
         plain = GateModel(isGuarded: false, at: .zero)
-        gateStarts = Array(repeating: nil, count: 2 * GateModel.kinds.count)
+        gateStarts = Array(repeating: nil, count: GateModel.kinds.count)
         gateStops = gateStarts
         core = Scheduler(settings: settings, at: .zero, wall: wallOffset)
         self.dice = dice

@@ -30,6 +30,14 @@ package enum Invariant: String, CaseIterable, Sendable {
     case terms
     /// Submissions are answered as they are carried out.
     case answers
+    /// The times for the reasons of a wait add up to it.
+    case waitTimes
+    /// The time left is a range, and nothing when nothing is left.
+    case timeLeft
+    /// Nothing gives way where that helps nobody.
+    case inVain
+    /// Devices are for those who require them first.
+    case devicesFirst
 }
 
 /// An invariant that did not hold, and how to see it again.

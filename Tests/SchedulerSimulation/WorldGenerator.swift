@@ -7,8 +7,8 @@ struct WorldGenerator: Sendable {
 
     static let calm = Conditions(
         power: .external, batteryPercent: 95, lowPowerMode: false, thermal: .nominal, cpuPressure: 1, ioPressure: 0,
-        memoryPressure: 0, availableMemoryBytes: 16 * gibibyte, freeDiskBytes: 100 * gibibyte, network: .unmetered,
-        userIdle: true, foreignGPULoad: 0)
+        memoryPressure: 0, availableMemoryBytes: 16 * gibibyte, totalMemoryBytes: 16 * gibibyte,
+        freeDiskBytes: 100 * gibibyte, network: .unmetered, userIdle: true, foreignGPULoad: 0)
 
     static func programs(_ dice: inout Dice) -> [ModelProgram] {
         let count = dice.percent(70) ? dice.number(5...12) : dice.number(13...50)
@@ -65,6 +65,7 @@ struct WorldGenerator: Sendable {
             request.preferredResources = .gpu
         }
         if dice.percent(30) { request.claim.memoryBytes = dice.number(1...24) * (gibibyte / 8) }
+        if dice.percent(4) { request.claim.memoryBytes = dice.number(4...18) * gibibyte }
         if dice.percent(60) { request.claim.deviceMemoryBytes = dice.number(1...32) * (gibibyte / 8) }
         if dice.percent(10) { request.devices.excluded = ["gpu\(dice.below(3))"] }
         if dice.percent(10) { request.devices.avoidsDisplay = true }

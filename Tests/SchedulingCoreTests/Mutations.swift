@@ -8,13 +8,12 @@ extension Mutation {
         Mutation(
             name: "an identifier that runs may run a second time",
             file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
-            old: "\n            && program?.running[request.identifier] == nil\n", new: "\n",
-            invariant: "nothingTwice"),
+            old: "        if isRunning { return .noRoom }\n", new: "", invariant: "nothingTwice"),
         Mutation(
             name: "adopting forgets the attempts",
             file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
-            old: "submitted: submitted, attempts: attempts)\n        return actions",
-            new: "submitted: submitted, attempts: 0)\n        return actions", invariant: "nothingTwice"),
+            old: "attempts: attempts, losses: losses)\n        return actions",
+            new: "attempts: 0, losses: losses)\n        return actions", invariant: "nothingTwice"),
         Mutation(
             name: "the end is told twice", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
             old: "var actions: [SchedulerAction] = [.end(entry.id, entry.outcome)]",
@@ -62,7 +61,7 @@ extension Mutation {
             old: "return claim <= free ?", new: "return claim >= 0 ?", invariant: "room"),
         Mutation(
             name: "a request that lost its device tries again at once",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift", old: "requeue(id, notBefore: now + delay)",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "requeue(id, notBefore: now + delay)",
             new: "requeue(id, notBefore: now + delay * 0)", invariant: "room"),
         Mutation(
             name: "conditions are left out of the reasons",
@@ -75,7 +74,57 @@ extension Mutation {
             old: "programs[name]?.isPresent = true\n        replaceWaiting(of: name)\n",
             new: "programs[name]?.isPresent = true\n", invariant: "reasons"),
         Mutation(
-            name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "what is adopted before its program announces itself is lost to it",
+            file: "SchedulingCore/Scheduler/Scheduler+Submission.swift", old: "        awaitProgram(program)\n",
+            new: "",
+            invariant: "nothingLost"),
+        Mutation(
+            name: "a host that starts anew has used up attempts",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "let losses = run.losses + 1",
+            new: "let losses = run.attempt", invariant: "oneOutcome"),
+        Mutation(
+            name: "the two gates of a condition are guarded each for itself",
+            file: "SchedulingCore/Conditions/ConditionGates.swift",
+            old: "if usualChange == .opened { strict[index].otherOpened(at: now) }",
+            new: "_ = index", invariant: "flapping"),
+        Mutation(
+            name: "the time in a place is forgotten when it is left",
+            file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
+            old: "        entry.waits = waitTimes(of: entry)\n", new: "", invariant: "waitTimes"),
+        Mutation(
+            name: "conditions that held it at the same time are added up",
+            file: "SchedulingCore/Waiting/WaitTimes.swift",
+            old: "Self.covered(closed.values.flatMap(\\.self)))",
+            new: "closed.values.reduce(.zero) { $0 + Self.covered($1) } + .milliseconds(1))", invariant: "waitTimes"),
+        Mutation(
+            name: "more is left than there is", file: "SchedulingCore/Running/ProgressWatch.swift",
+            old: "let left = 1 - last.fraction", new: "let left = 1.5 - last.fraction", invariant: "timeLeft"),
+        Mutation(
+            name: "memory is taken from others for what cannot have enough",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "            guard (freeMemory ?? 0) + freed >= needed else { return nil }\n",
+            new: "            _ = (freed, needed)\n", invariant: "inVain"),
+        Mutation(
+            name: "a claim of more memory than there is is let in",
+            file: "SchedulingCore/Scheduler/Scheduler+Checks.swift", old: "guard claim > most else { return [] }",
+            new: "guard claim > 2 * most else { return [] }", invariant: "answers"),
+        Mutation(
+            name: "work that prefers a device takes it from work that requires one",
+            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "request.devices.excluded.formUnion(devicesKept(for: lacking, from: candidate))",
+            new: "request.devices.excluded.formUnion([])", invariant: "devicesFirst"),
+        Mutation(
+            name: "foreground work gives way to urgent work again and again",
+            file: "SchedulingCore/Scheduler/StartCandidate.swift",
+            old: "let foregroundIsNext = candidates.contains(where: \\.hasGivenWay)",
+            new: "let foregroundIsNext = candidates.isEmpty", invariant: "foregroundFirst"),
+        Mutation(
+            name: "each background task takes all cores",
+            file: "SchedulingCore/Scheduler/Scheduler+Priority.swift",
+            old: "device == nil ? coresShared(with: id) : settings.cores",
+            new: "settings.cores", invariant: "terms"),
+        Mutation(
+            name: "a device is not given back", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "devices.release(id)\n        claimedSinceReading = claimedBytes(without: run)\n        if programs",
             new: "claimedSinceReading = claimedBytes(without: run)\n        if programs", invariant: "workConserving"),
         Mutation(
@@ -84,15 +133,15 @@ extension Mutation {
             invariant: "workConserving"),
         Mutation(
             name: "work that conditions paused stays paused",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            file: "SchedulingCore/Scheduler/Scheduler+Pausing.swift",
             old: "actions += clear(.conditions, id)\n", new: "continue\n", invariant: "workConserving"),
         Mutation(
-            name: "the grace is twice as long", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "the grace is twice as long", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "let deadline = now + settings.grace", new: "let deadline = now + settings.grace * 2",
             invariant: "grace"),
         Mutation(
             name: "no timer is set for the end of the grace",
-            file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
             old: "deadline: deadline) else { return [] }\n        running[id] = run\n        setTimer(id)\n",
             new: "deadline: deadline) else { return [] }\n        running[id] = run\n", invariant: "grace"),
         Mutation(
@@ -101,10 +150,9 @@ extension Mutation {
             old: "return max(metSince + dwell, lastOpened + minBetweenOpenings)", new: "return metSince + dwell",
             invariant: "flapping"),
         Mutation(
-            name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
-            old: "($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)",
-            new: "($0.isUrgent ? 0 : 1, $1.turn, $1.id) < ($1.isUrgent ? 0 : 1, $0.turn, $0.id)",
-            invariant: "starvation"),
+            name: "the last to come is the first to go", file: "SchedulingCore/Scheduler/StartCandidate.swift",
+            old: "(rank($0), $0.turn, $0.id) < (rank($1), $1.turn, $1.id)",
+            new: "(rank($0), $1.turn, $1.id) < (rank($1), $0.turn, $0.id)", invariant: "starvation"),
         Mutation(
             name: "waiting makes up for nothing", file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
             old: "return entry.since + (settings.turnDelay[taskClass] ?? .zero)",
@@ -122,10 +170,10 @@ extension Mutation {
             old: "return warnedAt == nil ? stall.warning : stall.limit",
             new: "return warnedAt == nil ? stall.warning : nil", invariant: "silence"),
         Mutation(
-            name: "new terms are not told", file: "SchedulingCore/Scheduler/Scheduler+Running.swift",
+            name: "new terms are not told", file: "SchedulingCore/Scheduler/Scheduler+Priority.swift",
             old: "actions.append(.setTerms(id, terms))", new: "_ = id", invariant: "terms"),
         Mutation(
-            name: "one request more than may wait", file: "SchedulingCore/Scheduler/Scheduler+Submission.swift",
+            name: "one request more than may wait", file: "SchedulingCore/Scheduler/Scheduler+Checks.swift",
             old: "guard count - (replaces ? 1 : 0) >= limit", new: "guard count - (replaces ? 1 : 0) > limit",
             invariant: "answers"),
     ]

@@ -168,7 +168,7 @@ extension HostState {
                 first: .init(
                     code: .notPermitted, detail: problem.code, sentence: problem.sentence, fix: problem.fix))
         }
-        guard let own = entryPointFailure(value) ?? researchFailure(value) else { return nil }
+        guard let own = researchFailure(value) else { return nil }
         guard case .failure(let rejection) = scheduler.preview(value.task, program: program, at: now).answer else {
             return Rejection(first: own)
         }
@@ -177,18 +177,6 @@ extension HostState {
         let place = failures.firstIndex { $0.code == .tooManyPendingTaskRequests || $0.code == .immediateRunIneligible }
         failures.insert(own, at: place ?? failures.endIndex)
         return Rejection(first: failures[0], others: Array(failures.dropFirst()))
-    }
-
-    /// An entry point stands for a handler where processes are started, which is not here.
-    private func entryPointFailure(_ value: RequestValue) -> Rejection.Failure? {
-        let identifier = value.task.identifier
-        guard scheduler.handler(for: identifier, program: program) == nil,
-            manifest?.program.entryPoints.keys.contains(where: { $0.matches(identifier) }) == true
-        else { return nil }
-        return .init(
-            code: .notPermitted, detail: "handlerMissing",
-            sentence: "\"\(identifier)\" has an entry point and no launch handler in this process.",
-            fix: "Register a handler for it, or submit it to the service, which starts entry points.")
     }
 
     /// The scheduler knows research requests as processing.

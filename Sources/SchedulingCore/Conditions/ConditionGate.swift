@@ -54,6 +54,11 @@ package struct ConditionGate: Sendable {
         }
     }
 
+    /// The condition's other gate opened: the guard counts the openings of a condition, whichever of its gates made them.
+    package mutating func otherOpened(at now: Duration) {
+        lastOpened = max(lastOpened, now)
+    }
+
     package mutating func timePassed(at now: Duration) -> Change? {
         guard let opensAt, opensAt <= now else { return nil }
         isOpen = true

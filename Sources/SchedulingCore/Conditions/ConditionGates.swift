@@ -3,7 +3,8 @@ package import TaskModel
 /// The gates of all conditions: what the machine is like, turned into what may start and what must stop.
 ///
 /// Each condition has two gates. The usual one takes a value that cannot be read for a met condition; the strict one,
-/// for requests that ask for it, for an unmet one (rule 41).
+/// for requests that ask for it, for an unmet one (rule 41). Both have one guard, for work of either kind starts and
+/// stops by one condition (rule 53); so the strict gate is open only while the usual one is.
 package struct ConditionGates: Sendable {
     package struct Change: Hashable, Sendable {
         package var kind: ConditionKind
@@ -47,8 +48,7 @@ package struct ConditionGates: Sendable {
     package mutating func timePassed(at now: Duration, wall: Duration) -> [Change] {
         var changes: [Change] = []
         for (index, kind) in ConditionKind.allCases.enumerated() {
-            if let change = usual[index].timePassed(at: now) { changes.append(note(kind, false, change)) }
-            if let change = strict[index].timePassed(at: now) { changes.append(note(kind, true, change)) }
+            changes += note(kind, usual[index].timePassed(at: now), strict[index].timePassed(at: now), at: now)
         }
         return changes + observe(.allowedHours, at: now, wall: wall)
     }
@@ -87,10 +87,21 @@ package struct ConditionGates: Sendable {
     private mutating func observe(_ kind: ConditionKind, at now: Duration, wall: Duration) -> [Change] {
         let reading = reading(of: kind, wall: wall)
         let index = ConditionKind.allCases.firstIndex(of: kind) ?? 0
-        var changes: [Change] = []
-        if let change = usual[index].observe(reading ?? .met, at: now) { changes.append(note(kind, false, change)) }
-        if let change = strict[index].observe(reading ?? .unmet, at: now) { changes.append(note(kind, true, change)) }
-        return changes
+        return note(
+            kind, usual[index].observe(reading ?? .met, at: now), strict[index].observe(reading ?? .unmet, at: now),
+            at: now)
+    }
+
+    /// What an event has changed of both gates of a condition.
+    private mutating func note(
+        _ kind: ConditionKind, _ usualChange: ConditionGate.Change?, _ strictChange: ConditionGate.Change?,
+        at now: Duration
+    ) -> [Change] {
+        let index = ConditionKind.allCases.firstIndex(of: kind) ?? 0
+        if usualChange == .opened { strict[index].otherOpened(at: now) }
+        if strictChange == .opened { usual[index].otherOpened(at: now) }
+        return [usualChange.map { note(kind, false, $0) }, strictChange.map { note(kind, true, $0) }]
+            .compactMap(\.self)
     }
 
     private mutating func note(_ kind: ConditionKind, _ isStrict: Bool, _ change: ConditionGate.Change) -> Change {

@@ -146,6 +146,27 @@ package struct DeviceBoard: Sendable {
         usable(choice).map(\.device.memoryBytes).max()
     }
 
+    /// Devices that a claim could have room on, now or later, and that are well.
+    package func suited(to claimBytes: Int, _ choice: TaskRequest.DeviceChoice, at now: Duration) -> Set<String> {
+        Set(suitedSlots(claimBytes, choice, at: now).map(\.device.id))
+    }
+
+    /// Those who hold a device that the claim would have room on if the given tasks left it; nil when there is none.
+    package func holders(
+        inTheWayOf claimBytes: Int, _ choice: TaskRequest.DeviceChoice, leaving: Set<JobID>, at now: Duration
+    ) -> Set<JobID>? {
+        let freed = suitedSlots(claimBytes, choice, at: now).filter { slot in
+            let staying = slot.claims.filter { !leaving.contains($0.key) }
+            return slot.device.memoryBytes - staying.values.reduce(0, +) >= claimBytes
+                && staying.count < limits.tasksPerDevice
+        }
+        return freed.min { rank($0, choice) < rank($1, choice) }.map { Set($0.claims.keys) }
+    }
+
+    private func suitedSlots(_ claimBytes: Int, _ choice: TaskRequest.DeviceChoice, at now: Duration) -> [Slot] {
+        usable(choice).filter { !$0.isPaused && !$0.isQuarantined(at: now) && $0.device.memoryBytes >= claimBytes }
+    }
+
     private func usable(_ choice: TaskRequest.DeviceChoice) -> [Slot] {
         slots.filter { slot in
             !choice.excluded.contains(slot.device.id) && !(choice.avoidsDisplay && slot.device.drawsDisplay)

@@ -4,7 +4,8 @@ import TaskModel
 /// (rules 60 to 63 and 67).
 ///
 /// Rates are per unit of effort, which is the share of the machine the task may use, so that pacing by the scheduler
-/// never counts as slow.
+/// never counts as slow. They are measured from the first fraction of the run on: what a resumed task had done before
+/// is no progress of this run.
 package struct ProgressWatch: Sendable {
     package struct Limits: Hashable, Sendable {
         package var background: Duration = .seconds(60)
@@ -38,12 +39,16 @@ package struct ProgressWatch: Sendable {
     package private(set) var fraction: Double?
     package private(set) var lastProgress: Duration
     private var lastSign: Duration
+    /// Silence up to ``silentSince``, by effort: a task that may do half as much may be silent for twice as long.
+    private var silentWork: Duration = .zero
+    private var silentSince: Duration
     private var phases: Set<String> = []
-    private var recentInterval: Duration = .zero
+    /// Of the latest sign of progress, by effort.
+    private var recentWork: Duration = .zero
     private var effort = 1.0
     private var effortSeconds = 0.0
     private var effortSince: Duration
-    private var samples: [Sample]
+    private var samples: [Sample] = []
     private var isSlow = false
     private static let maxSamples = 128
 
@@ -51,26 +56,27 @@ package struct ProgressWatch: Sendable {
         self.limits = limits
         lastProgress = now
         lastSign = now
+        silentSince = now
         effortSince = now
-        samples = [Sample(effortSeconds: 0, time: now, fraction: 0)]
     }
 
     /// Chunks were committed or a count went up, the total being known (`fraction` 0 ... 1) or not (nil).
     package mutating func progressed(to fraction: Double?, at now: Duration) -> [Note] {
-        recentInterval = now - lastSign
+        recentWork = silentWork + (now - silentSince) * pace
         lastProgress = now
-        lastSign = now
+        noteSign(at: now)
         guard let fraction else { return [] }
         let clamped = min(max(fraction.isFinite ? fraction : 0, 0), 1)
-        let before = self.fraction ?? 0
+        let before = self.fraction
         self.fraction = clamped
         advanceEffort(to: now)
-        guard clamped >= before else {
-            // The total grew: rates are measured anew from here.
-            samples = [Sample(effortSeconds: effortSeconds, time: now, fraction: clamped)]
-            return [.fell(from: before, to: clamped)]
+        let sample = Sample(effortSeconds: effortSeconds, time: now, fraction: clamped)
+        guard let before, clamped >= before else {
+            // The first, or the total grew: rates are measured from here.
+            samples = [sample]
+            return before.map { [.fell(from: $0, to: clamped)] } ?? []
         }
-        samples.append(Sample(effortSeconds: effortSeconds, time: now, fraction: clamped))
+        samples.append(sample)
         if samples.count > Self.maxSamples { thin() }
         return slowNote()
     }
@@ -80,30 +86,42 @@ package struct ProgressWatch: Sendable {
     /// - Returns: Whether it counted.
     package mutating func heartbeat(phase: String, at now: Duration) -> Bool {
         guard phases.insert(phase).inserted else { return false }
-        lastSign = now
+        noteSign(at: now)
         return true
     }
 
     /// The share of the machine that the task may use changed: 0 while it is paused.
     package mutating func setEffort(_ effort: Double, at now: Duration) {
         advanceEffort(to: now)
+        silentWork += (now - silentSince) * pace
+        silentSince = now
         // Time in which it could not work is no silence.
-        if self.effort == 0, effort > 0 { lastSign = now }
+        if self.effort == 0, effort > 0 { noteSign(at: now) }
         self.effort = effort
     }
 
+    private mutating func noteSign(at now: Duration) {
+        lastSign = now
+        silentWork = .zero
+        silentSince = now
+    }
+
+    /// Effort as silence is measured by it.
+    private var pace: Double { effort == 0 ? 0 : max(effort, 0.05) }
+
     /// Longest silence allowed now (rule 61). Pacing stretches it.
     package func stallLimit(isForeground: Bool) -> Duration {
-        let base = isForeground ? limits.foreground : limits.background
-        let paced = base / max(effort, 0.05)
-        return min(max(paced, recentInterval * limits.chunkFactor), limits.longest)
+        stallTimes(isForeground: isForeground).map { $0.limit - lastSign } ?? limits.longest
     }
 
     /// When half of the allowed silence is over, and when all of it; nil while the task is paused.
     package func stallTimes(isForeground: Bool) -> (warning: Duration, limit: Duration)? {
         guard effort > 0 else { return nil }
-        let limit = stallLimit(isForeground: isForeground)
-        return (lastSign + limit / 2, lastSign + limit)
+        let work = max(isForeground ? limits.foreground : limits.background, recentWork * limits.chunkFactor)
+        func time(of work: Duration, atMost longest: Duration) -> Duration {
+            min(silentSince + (work - silentWork) / pace, lastSign + longest)
+        }
+        return (time(of: work / 2, atMost: limits.longest / 2), time(of: work, atMost: limits.longest))
     }
 
     package func silence(at now: Duration) -> Duration { now - lastSign }
@@ -129,7 +147,7 @@ package struct ProgressWatch: Sendable {
     }
 
     private mutating func slowNote() -> [Note] {
-        guard let last = samples.last, let first = samples.first,
+        guard let last = samples.last, last.fraction < 1, let first = samples.first,
             let middle = samples.last(where: { last.time - $0.time >= limits.slowWindow }),
             middle.time - first.time >= limits.slowWindow,
             let earlier = rate(from: first, to: middle), let recent = rate(from: middle, to: last), earlier > 0

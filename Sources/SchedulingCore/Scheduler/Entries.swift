@@ -10,7 +10,7 @@ struct WaitingEntry: Sendable {
         case floor
         case delayed(WaitReason.Code, until: Duration)
         /// Its program may not run it now, or runs the one before it.
-        case parked
+        case parked(WaitReason.Code)
     }
 
     let id: JobID
@@ -20,19 +20,22 @@ struct WaitingEntry: Sendable {
     /// When its present wait began to count for its turn.
     var since: Duration
     var place: Place
+    var placedAt: Duration
+    /// Time in the places before.
+    var waits = WaitTimes()
     /// Entries in agendas that carry another stamp are dead.
     var stamp: UInt32
     var isForeground: Bool
     /// Runs so far.
     var attempts = 0
-    /// Those of them that the machine's sleep or shutdown ended.
-    var interruptions = 0
+    /// Runs of these that were lost with their device; those that ended with their host do not count (rule 37).
+    var losses = 0
     /// End of its backoff, wherever it waits meanwhile.
     var backoffEnds: Duration?
     /// Since when it is due and only room is missing, as far as was seen.
     var roomlessSince: Duration?
-    var parkedTime: Duration = .zero
-    var parkedSince: Duration?
+    /// In the foreground, it has waited for the end or a pause of background work once.
+    var waitedForBackground = false
     var wasOverdue = false
 }
 
@@ -44,6 +47,7 @@ struct RunningEntry: Sendable {
     var submitted: Duration
     var started: Duration
     var attempt: Int
+    var losses: Int
     var device: String?
     var isForeground: Bool
     var isSimulated: Bool
@@ -66,13 +70,12 @@ struct RunningEntry: Sendable {
     /// A demotion that is held back until then.
     var demotesAt: Duration?
     var fetchResult: RefreshBudget.Result?
-    /// Earlier runs that the machine's sleep or shutdown ended.
-    var interruptions = 0
     /// It was stopped because the machine leaves, and waits for another run when it has stopped.
     var goesOnAfterwards = false
     var pausedSince: Duration?
     /// Since when it could go on and only room is missing, as far as was seen.
     var roomlessSince: Duration?
+    var waitedForBackground = false
 
     var takesSlot: Bool { machine.phase != .paused }
 
@@ -116,6 +119,8 @@ package struct EndedEntry: Hashable, Sendable {
 /// What the scheduler knows of one program.
 struct ProgramEntry: Sendable {
     var manifest: ProgramManifest
+    /// False while only requests or a switch of an earlier host are known of it; it may submit nothing then.
+    var isAnnounced = true
     /// nil for programs whose work is started by the host, which need no handlers.
     var handlers: HandlerTable?
     var isPresent = true
@@ -127,7 +132,6 @@ struct ProgramEntry: Sendable {
     /// Submissions by their client's key.
     var requestKeys: [String: JobID] = [:]
 
-    var mayRun: Bool { isPresent && backgroundSwitch == .available }
 }
 
 /// Whether a person lets a program work in the background (rule 98).

@@ -16,27 +16,30 @@ extension Scheduler {
         }
     }
 
-    /// How long a request has waited for each reason so far, longest first; reasons may overlap.
+    /// How long a request has waited for each reason, in its present wait so far, longest first. Conditions may hold it
+    /// at the same time; nothing is longer than the wait, and none of the wait is left out.
     package func timePerReason(_ id: JobID) -> [(code: WaitReason.Code, time: Duration)] {
-        guard let entry = waiting[id] else { return [] }
-        let needs = WaitingLines.Needs(entry.request, isForeground: entry.isForeground)
-        let floor = entry.request.kind == .continued ? nil : entry.request.earliestBegin.map { $0 - wallOffset }
-        let due = min(max(floor ?? entry.submitted, entry.submitted), now)
-        var times: [(WaitReason.Code, Duration)] = [(.earliestBeginDate, due - entry.submitted)]
-        var blocked: [Range<Duration>] = []
-        for (kind, isStrict) in needs.conditions.kinds.map({ ($0, false) })
-            + needs.mustBeKnown.kinds.map({ ($0, true) })
-        {
-            let closed = gates.gate(kind, isStrict: isStrict).history.intervals(from: due, to: now)
-            times.append((.condition(kind), closed.reduce(.zero) { $0 + ($1.upperBound - $1.lowerBound) }))
-            blocked += closed
+        waiting[id].map { waitTimes(of: $0).longestFirst } ?? []
+    }
+
+    /// The time in its present place included.
+    func waitTimes(of entry: WaitingEntry) -> WaitTimes {
+        var waits = entry.waits
+        let time = now - entry.placedAt
+        switch entry.place {
+        case .parked(let code), .delayed(let code, _): waits.add(code, time)
+        case .floor: waits.add(.earliestBeginDate, time)
+        case .line(let needs):
+            var closed: [ConditionKind: [Range<Duration>]] = [:]
+            for (set, isStrict) in [(needs.conditions, false), (needs.mustBeKnown, true)] {
+                for kind in set.kinds {
+                    closed[kind, default: []] += gates.gate(kind, isStrict: isStrict).history
+                        .intervals(from: entry.placedAt, to: now)
+                }
+            }
+            waits.addDue(entry.placedAt..<now, closed: closed)
         }
-        let parked = entry.parkedTime + (entry.parkedSince.map { now - $0 } ?? .zero)
-        let parkedCode: WaitReason.Code =
-            backgroundStatus(of: entry.program) != .available ? .backgroundSwitchedOff : .hostAbsent
-        times.append((parkedCode, parked))
-        times.append((.noRoom, max(now - due - parked - Self.union(blocked), .zero)))
-        return times.filter { $0.1 > .zero }.sorted { $0.1 > $1.1 }.map { (code: $0.0, time: $0.1) }
+        return waits
     }
 
     /// All requests of one program, or of all, in order of submission.
@@ -133,7 +136,7 @@ extension Scheduler {
 
     private var behindOthers: WaitReason {
         WaitReason(
-            code: .behindOthers, sentence: "Requests that have waited longer get the next room.",
+            code: .behindOthers, sentence: "Others get the next room before it.",
             fix: "Wait for its turn, or promote it.", holders: holders(running.keys.sorted()))
     }
 
@@ -150,10 +153,9 @@ extension Scheduler {
         case .delayed(.backoff, let until):
             [
                 WaitReason(
-                    code: .backoff, sentence: "It lost its device and waits before it tries again.",
-                    fix: "Wait, or prefer the GPU instead of requiring it.",
-                    measured: "attempt \(entry.attempts - entry.interruptions)",
-                    threshold: "\(settings.maxAttempts) attempts",
+                    code: .backoff, sentence: "Its last run was lost, and it waits before it tries again.",
+                    fix: "Wait; where a device was lost, prefer the GPU instead of requiring it.",
+                    measured: "lost \(entry.losses) times", threshold: "\(settings.maxAttempts) times",
                     earliest: until)
             ]
         case .delayed(let code, let until):
@@ -251,17 +253,5 @@ extension Scheduler {
 
     private func holders(_ ids: [JobID]) -> [TaskIdentifier] {
         ids.compactMap { running[$0]?.request.identifier }
-    }
-
-    /// Length of what the intervals cover together.
-    private static func union(_ intervals: [Range<Duration>]) -> Duration {
-        var total: Duration = .zero
-        var end: Duration?
-        for interval in intervals.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            let start = max(interval.lowerBound, end ?? interval.lowerBound)
-            total += max(interval.upperBound - start, .zero)
-            end = max(interval.upperBound, end ?? interval.upperBound)
-        }
-        return total
     }
 }

@@ -18,19 +18,8 @@ extension Scheduler {
         case device(DeviceBoard.Obstacle)
     }
 
-    /// What could start next: a waiting request, or a paused task whose causes are gone.
-    private struct Candidate {
-        var id: JobID
-        var turn: Duration
-        var request: TaskRequest
-        var isForeground: Bool
-        var roomlessSince: Duration?
-        var isPaused: Bool
-        /// It is paused, and has kept its memory here and on its device.
-        var holdsItsRoom: Bool
-        /// Foreground work, and what has waited so long for room that it gets the next, go before all else (rule 87).
-        var isUrgent: Bool
-    }
+    /// A candidate, and what keeps it from starting.
+    private typealias Lacking = (candidate: StartCandidate, obstacle: RoomObstacle)
 
     /// Starts all that can start, and makes room for foreground work that cannot.
     mutating func schedule() -> [SchedulerAction] {
@@ -39,7 +28,7 @@ extension Scheduler {
         while let (candidate, lane) = nextToStart() {
             actions += candidate.isPaused ? goOn(candidate.id, lane) : launch(candidate.id, lane, isSimulated: false)
         }
-        return actions + makeRoom()
+        return actions + makeRoom() + updateTerms()
     }
 
     /// Starts a waiting request now, whatever its conditions and the room (rule 99).
@@ -52,29 +41,30 @@ extension Scheduler {
         return launch(id, lane, isSimulated: true) + schedule()
     }
 
-    private mutating func nextToStart() -> (Candidate, Lane)? {
+    private mutating func nextToStart() -> (StartCandidate, Lane)? {
         var reserved: Set<Bool> = []
-        // What keeps foreground work from starting.
-        var lacking: [(TaskRequest, RoomObstacle)] = []
-        for candidate in candidates() {
-            let wantsDevice = wantsDevice(candidate)
-            let placement = placement(of: candidate)
-            if candidate.isForeground, case .failure(let obstacle) = placement {
-                lacking.append((candidate.request, obstacle))
-            }
-            if reserved.contains(wantsDevice) { continue }
+        var lacking: [Lacking] = []
+        let candidates = candidates()
+        for candidate in candidates {
+            let placement = placement(of: candidate, behind: lacking)
+            if case .failure(let obstacle) = placement { lacking.append((candidate, obstacle)) }
+            if reserved.contains(candidate.requiresDevice) { continue }
             switch placement {
             case .success(let lane):
                 // What it took would be taken from it again at once; what it holds already it has to use to give it back.
-                if !candidate.isUrgent, !candidate.holdsItsRoom,
-                    lacking.contains(where: { takes(candidate.request, lane, from: $0, $1) })
+                if !candidate.isForeground, !candidate.holdsItsRoom,
+                    lacking.contains(where: { other in
+                        other.candidate.isForeground && (!candidate.isUrgent || isNext(other))
+                            && takes(candidate.request, lane, from: other.candidate.request, other.obstacle)
+                    })
                 {
                     continue
                 }
+                if !candidate.isForeground { noteGivenWay(candidates.filter(\.isForeground)) }
                 return (candidate, lane)
             case .failure:
                 if reserves(candidate) {
-                    reserved.insert(wantsDevice)
+                    reserved.insert(candidate.requiresDevice)
                 } else if candidate.roomlessSince == nil {
                     waiting[candidate.id]?.roomlessSince = now
                     running[candidate.id]?.roomlessSince = now
@@ -84,23 +74,42 @@ extension Scheduler {
         return nil
     }
 
+    /// Foreground work waits while background work has its room.
+    private mutating func noteGivenWay(_ candidates: [StartCandidate]) {
+        for candidate in candidates {
+            waiting[candidate.id]?.waitedForBackground = true
+            running[candidate.id]?.waitedForBackground = true
+        }
+    }
+
     /// Whether what waits already goes before a new request, though there is room for that.
     mutating func othersGoFirst(before request: TaskRequest, isForeground: Bool) -> Bool {
         let needs = WaitingLines.Needs(request, isForeground: isForeground)
         guard lines.heads(where: { $0 == needs }, isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp }).isEmpty
         else { return true }
+        guard case .success = placement(of: request) else { return false }
         let turn = now + (settings.turnDelay[TaskClass(request.kind, isForeground: isForeground)] ?? .zero)
-        let others = candidates()
-        if others.contains(where: {
-            reserves($0) && wantsDevice($0) == wantsDevice(request) && (!isForeground || $0.turn <= turn)
-        }) {
-            return true
+        let new = StartCandidate(
+            id: JobID(nextID), turn: turn, request: request, isForeground: isForeground, isPaused: false,
+            holdsItsRoom: false, isUrgent: isForeground, hasGivenWay: false)
+        var lacking: [Lacking] = []
+        for other in candidates() {
+            if reserves(other), other.requiresDevice == new.requiresDevice, !isForeground || other.turn <= turn {
+                return true
+            }
+            if case .failure(let obstacle) = placement(of: other, behind: lacking) { lacking.append((other, obstacle)) }
         }
-        guard !isForeground, case .success(let lane) = placement(of: request) else { return false }
-        return others.contains { other in
-            guard other.isForeground, case .failure(let obstacle) = placement(of: other) else { return false }
-            return takes(request, lane, from: other.request, obstacle)
-        }
+        guard case .success(let lane) = placement(of: new, behind: lacking) else { return true }
+        return !isForeground
+            && lacking.contains { other in
+                other.candidate.isForeground
+                    && takes(request, lane, from: other.candidate.request, other.obstacle)
+            }
+    }
+
+    /// Foreground work that has given way before gets the room that is made for it.
+    private func isNext(_ other: Lacking) -> Bool {
+        other.candidate.hasGivenWay && holders(of: other.obstacle, for: other.candidate.request) != nil
     }
 
     /// Whether a request that starts there takes what another, which has no room yet, needs as well.
@@ -113,12 +122,8 @@ extension Scheduler {
         return claim + needed > free
     }
 
-    private func wantsDevice(_ candidate: Candidate) -> Bool { wantsDevice(candidate.request) }
-
-    private func wantsDevice(_ request: TaskRequest) -> Bool { !request.requiredResources.isEmpty }
-
     /// It has waited so long for room that it gets the next.
-    private func reserves(_ candidate: Candidate) -> Bool {
+    private func reserves(_ candidate: StartCandidate) -> Bool {
         guard hasWaitedLong(candidate.roomlessSince) else { return false }
         // Without tasks of ours that will end, keeping others out would help nobody.
         return running.values.contains(where: \.takesSlot)
@@ -129,30 +134,28 @@ extension Scheduler {
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.
-    private mutating func candidates() -> [Candidate] {
+    private mutating func candidates() -> [StartCandidate] {
         let heads = lines.heads(
             where: { [gates] in gates.allow($0.conditions, strictly: $0.mustBeKnown) },
             isLive: { [waiting] in waiting[$0.id]?.stamp == $0.stamp })
         let requests = heads.compactMap { head in
             waiting[head.id].map { entry in
-                Candidate(
+                StartCandidate(
                     id: head.id, turn: head.key, request: entry.request, isForeground: entry.isForeground,
                     roomlessSince: entry.roomlessSince, isPaused: false, holdsItsRoom: false,
-                    isUrgent: entry.isForeground || hasWaitedLong(entry.roomlessSince))
+                    isUrgent: entry.isForeground || hasWaitedLong(entry.roomlessSince),
+                    hasGivenWay: entry.isForeground && entry.waitedForBackground)
             }
         }
         let paused = running.values.filter { mayGoOn($0) }.map {
             let taskClass = TaskClass($0.request.kind, isForeground: $0.isForeground)
-            return Candidate(
+            return StartCandidate(
                 id: $0.id, turn: ($0.pausedSince ?? $0.submitted) + (settings.turnDelay[taskClass] ?? .zero),
-                request: $0.request,
-                isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
-                holdsItsRoom: !$0.releasesMemory,
-                isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince))
+                request: $0.request, isForeground: $0.isForeground, roomlessSince: $0.roomlessSince, isPaused: true,
+                holdsItsRoom: !$0.releasesMemory, isUrgent: $0.isForeground || hasWaitedLong($0.roomlessSince),
+                hasGivenWay: $0.isForeground && $0.waitedForBackground)
         }
-        return (requests + paused).sorted {
-            ($0.isUrgent ? 0 : 1, $0.turn, $0.id) < ($1.isUrgent ? 0 : 1, $1.turn, $1.id)
-        }
+        return StartCandidate.inOrder(requests + paused)
     }
 
     /// A paused task starts again like one that waits: with all conditions of a start.
@@ -163,13 +166,28 @@ extension Scheduler {
                 run.request.startConditions(isForeground: run.isForeground), strictly: run.request.mustBeKnown)
     }
 
-    private func placement(of candidate: Candidate) -> Result<Lane, RoomObstacle> {
+    private func placement(of candidate: StartCandidate, behind lacking: [Lacking]) -> Result<Lane, RoomObstacle> {
         guard candidate.holdsItsRoom, let run = running[candidate.id] else {
-            return placement(of: candidate.request)
+            var request = candidate.request
+            if !candidate.requiresDevice, !request.preferredResources.isEmpty {
+                request.devices.excluded.formUnion(devicesKept(for: lacking, from: candidate))
+            }
+            return placement(of: request)
         }
         // It still holds its memory, here or on its device, so only a slot can be missing.
         if let device = run.device { return .success(.device(device)) }
         return slotRoom()
+    }
+
+    /// Devices that work which requires one waits for, and that others only prefer.
+    private func devicesKept(for lacking: [Lacking], from candidate: StartCandidate) -> Set<String> {
+        lacking.reduce(into: []) { kept, other in
+            guard other.candidate.requiresDevice, case .device(.noRoom) = other.obstacle,
+                other.candidate.isForeground || !candidate.isForeground || reserves(other.candidate)
+            else { return }
+            let request = other.candidate.request
+            kept.formUnion(devices.suited(to: request.claim.deviceMemoryBytes, request.devices, at: now))
+        }
     }
 
     func placement(of request: TaskRequest) -> Result<Lane, RoomObstacle> {
@@ -206,10 +224,9 @@ extension Scheduler {
         claim(request, id, lane)
         var run = RunningEntry(
             id: id, program: entry.program, request: request, submitted: entry.submitted, started: now,
-            attempt: entry.attempts + 1, device: lane.device, isForeground: entry.isForeground,
+            attempt: entry.attempts + 1, losses: entry.losses, device: lane.device, isForeground: entry.isForeground,
             isSimulated: isSimulated, watch: ProgressWatch(limits: settings.progress, at: now),
-            terms: terms(isForeground: entry.isForeground, device: lane.device))
-        run.interruptions = entry.interruptions
+            terms: terms(of: id, isForeground: entry.isForeground, device: lane.device))
         switch request.kind {
         case .refresh:
             programs[entry.program]?.refresh.started(at: now)
@@ -256,11 +273,12 @@ extension Scheduler {
         }
         run.wasPreempted = false
         run.roomlessSince = nil
+        run.waitedForBackground = false
         run.notedIgnoredPause = false
         // While it stood still nobody had to answer for it, and its silence begins anew.
         run.slowAnswerEnds = run.slowAnswerEnds.map { _ in now + settings.slowAnswer }
         run.warnedAt = nil
-        run.terms = terms(isForeground: run.isForeground, device: run.device)
+        run.terms = terms(of: id, isForeground: run.isForeground, device: run.device)
         run.watch.setEffort(effort(of: run.terms), at: now)
         running[id] = run
         setTimer(id)
@@ -284,12 +302,18 @@ extension Scheduler {
     /// its room (rule 65).
     private mutating func makeRoom() -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
-        for candidate in candidates() where candidate.isForeground && candidate.request.kind == .continued {
-            guard case .failure(let obstacle) = placement(of: candidate), let holders = holders(of: obstacle),
-                !holders.contains(where: { isLeaving($0) }),
-                let victim = leastProgress(among: { [now] run in
-                    holders.contains(run.id) && run.protectedUntil ?? now <= now
-                })
+        var lacking: [Lacking] = []
+        for candidate in candidates() {
+            guard case .failure(let obstacle) = placement(of: candidate, behind: lacking) else { continue }
+            lacking.append((candidate, obstacle))
+            guard candidate.isForeground, candidate.request.kind == .continued,
+                let holders = holders(of: obstacle, for: candidate.request)
+            else { continue }
+            if holders.contains(where: { running[$0]?.isForeground == false }) {
+                noteGivenWay([candidate])
+            }
+            guard !holders.contains(where: { isLeaving($0) }),
+                let victim = leastProgress(among: { holders.contains($0.id) && mayBePreempted($0) })
             else { continue }
             running[victim]?.wasPreempted = true
             let releases: Bool
@@ -302,12 +326,33 @@ extension Scheduler {
         return actions
     }
 
-    /// Those whose end would remove the obstacle; nil where no end would.
-    private func holders(of obstacle: RoomObstacle) -> Set<JobID>? {
+    /// Those whose end would remove the obstacle; nil where the end of all that can be asked to leave would not.
+    private func holders(of obstacle: RoomObstacle, for request: TaskRequest) -> Set<JobID>? {
         switch obstacle {
-        case .slots(let ids), .device(.noRoom(let ids)): Set(ids)
-        case .memory: Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
-        case .device: nil
+        case .slots(let ids): return Set(ids)
+        case .memory(_, let needed):
+            let freed = running.values.filter { mayFree($0) }.reduce(0) { $0 + $1.request.claim.memoryBytes }
+            guard (freeMemory ?? 0) + freed >= needed else { return nil }
+            return Set(running.values.filter { $0.request.claim.memoryBytes > 0 }.map(\.id))
+        case .device(.noRoom):
+            let leaving = Set(running.values.filter { mayFree($0) }.map(\.id))
+            return devices.holders(
+                inTheWayOf: request.claim.deviceMemoryBytes, request.devices, leaving: leaving, at: now)
+        case .device: return nil
+        }
+    }
+
+    private func mayBePreempted(_ run: RunningEntry) -> Bool {
+        run.isActive && !run.isSimulated && !run.isForeground && run.protectedUntil ?? now <= now
+    }
+
+    /// Its memory is being given back, or can be taken.
+    private func mayFree(_ run: RunningEntry) -> Bool {
+        switch run.machine.phase {
+        case .active: mayBePreempted(run)
+        case .pausing: run.releasesMemory
+        case .expiring: true
+        case .paused, .ended: false
         }
     }
 

@@ -45,18 +45,15 @@ extension Scheduler {
         guard var entry = waiting[id] else { return }
         entry.stamp = newStamp()
         entry.roomlessSince = nil
-        if let parked = entry.parkedSince {
-            entry.parkedTime += now - parked
-            entry.parkedSince = nil
-        }
+        entry.waits = waitTimes(of: entry)
+        entry.placedAt = now
         let program = programs[entry.program]
         let request = entry.request
-        let mayRun =
-            program?.isPresent == true && backgroundStatus(of: entry.program) == .available
-            && program?.running[request.identifier] == nil
-        if !mayRun {
-            entry.place = .parked
-            entry.parkedSince = now
+        let status = backgroundStatus(of: entry.program)
+        if let code = parkingCode(
+            isPresent: program?.isPresent == true, status, runs: program?.running[request.identifier] != nil)
+        {
+            entry.place = .parked(code)
         } else if request.kind != .continued, let floor = request.earliestBegin, floor > wall {
             entry.place = .floor
             floors.insert(id, stamp: entry.stamp, at: floor)
@@ -73,6 +70,13 @@ extension Scheduler {
             lines.insert(id, stamp: entry.stamp, at: turn(of: entry), needs: needs)
         }
         waiting[id] = entry
+    }
+
+    /// Why its program cannot run a request now.
+    private func parkingCode(isPresent: Bool, _ status: BackgroundStatus, runs isRunning: Bool) -> WaitReason.Code? {
+        if status != .available { return .backgroundSwitchedOff }
+        if isRunning { return .noRoom }
+        return isPresent ? nil : .hostAbsent
     }
 
     /// Smaller goes first. Each class starts later by a fixed time, so that waiting makes up for it.
@@ -170,7 +174,7 @@ extension Scheduler {
             programs[entry.program]?.running[entry.request.identifier] == nil
         else { return [] }
         ended[id] = nil
-        add(entry.request, id: id, program: entry.program, submitted: now, attempts: 0)
+        add(entry.request, id: id, program: entry.program, submitted: now)
         return schedule()
     }
 

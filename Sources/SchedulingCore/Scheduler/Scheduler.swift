@@ -83,17 +83,24 @@ package struct Scheduler: Sendable {
 
     // MARK: Programs
 
-    /// A program announced itself. A known one keeps its requests and gets the new manifest. `usesHandlers` is false
-    /// where the host starts the work itself, and the program registers no launch handlers.
+    /// A program announced itself. A known one keeps its requests and gets the new manifest.
+    ///
+    /// - Parameters:
+    ///   - manifest: What it may ask for.
+    ///   - usesHandlers: False where the host starts the work itself, and the program registers no launch handlers.
+    ///   - startsEntryPoints: The host starts the manifest's entry points, which then stand for handlers (rule 1).
+    ///   - time: Now.
+    /// - Returns: What is to be done.
     package mutating func addProgram(
-        _ manifest: ProgramManifest, usesHandlers: Bool, at time: Duration
+        _ manifest: ProgramManifest, usesHandlers: Bool, startsEntryPoints: Bool = false, at time: Duration
     ) -> [SchedulerAction] {
         advance(to: time)
-        let handlers = usesHandlers ? HandlerTable(manifest) : nil
+        let handlers = usesHandlers ? HandlerTable(manifest, startsEntryPoints: startsEntryPoints) : nil
         if var program = programs[manifest.program] {
             program.manifest = manifest
             program.handlers = handlers
             program.isPresent = true
+            program.isAnnounced = true
             programs[manifest.program] = program
             replaceWaiting(of: manifest.program)
             return schedule()
@@ -103,12 +110,23 @@ package struct Scheduler: Sendable {
         return []
     }
 
+    /// Keeps a place for a program that has not announced itself, so that what is known of it finds it when it does.
+    mutating func awaitProgram(_ name: String) {
+        guard programs[name] == nil else { return }
+        var program = ProgramEntry(
+            manifest: ProgramManifest(program: name, modes: [], permitted: []), handlers: nil,
+            refresh: RefreshBudget(limits: settings.refresh))
+        program.isAnnounced = false
+        program.isPresent = false
+        programs[name] = program
+    }
+
     /// - Returns: Why the handler is not registered; nil when it is.
     package mutating func register(
         _ pattern: IdentifierPattern, for kind: TaskKind?, program: String
     ) -> Diagnostic? {
         guard let problem = programs[program]?.handlers?.register(pattern, for: kind) else {
-            guard programs[program] == nil else { return nil }
+            guard programs[program]?.isAnnounced != true else { return nil }
             return Diagnostic(
                 code: "unknownProgram", sentence: "There is no program \"\(program)\".",
                 fix: "Configure the program with its manifest first.")
@@ -145,6 +163,7 @@ package struct Scheduler: Sendable {
 
     package mutating func hostReturned(program name: String, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
+        guard programs[name]?.isAnnounced == true else { return [] }
         programs[name]?.isPresent = true
         replaceWaiting(of: name)
         return schedule()
@@ -156,6 +175,7 @@ package struct Scheduler: Sendable {
     ) -> [SchedulerAction] {
         advance(to: time)
         if let name {
+            awaitProgram(name)
             programs[name]?.backgroundSwitch = status
         } else {
             globalSwitch = status

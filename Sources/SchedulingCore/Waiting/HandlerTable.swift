@@ -3,12 +3,17 @@ package import TaskModel
 /// Which launch handlers a program has registered, and for what kind of task (rules 4 to 8 and 11).
 package struct HandlerTable: Sendable {
     private let manifest: ProgramManifest
+    private let startsEntryPoints: Bool
     /// The kind that a typed registration asked for; nil when any will do.
     private var handlers: [IdentifierPattern: TaskKind?] = [:]
     package private(set) var isActivated = false
 
-    package init(_ manifest: ProgramManifest) {
+    /// - Parameters:
+    ///   - manifest: Of the program whose handlers these are.
+    ///   - startsEntryPoints: The host starts the manifest's entry points, which then stand for handlers.
+    package init(_ manifest: ProgramManifest, startsEntryPoints: Bool = false) {
         self.manifest = manifest
+        self.startsEntryPoints = startsEntryPoints
     }
 
     /// Takes a registration, or says why not.
@@ -50,7 +55,7 @@ package struct HandlerTable: Sendable {
             // Continued handlers may come when the work does.
             !permitted.isWildcard && handlers[permitted] == nil
                 && handler(for: TaskIdentifier(permitted.rawValue)) == nil
-                && manifest.entryPoints[permitted] == nil
+                && !startsEntryPoint(TaskIdentifier(permitted.rawValue))
         }.map { permitted in
             Diagnostic(
                 code: "handlerMissing", sentence: "\"\(permitted)\" is permitted, but has no launch handler.",
@@ -64,6 +69,15 @@ package struct HandlerTable: Sendable {
         if handlers.keys.contains(exact) { return exact }
         return handlers.keys.filter { $0.isWildcard && $0.matches(identifier) }
             .max { $0.rawValue.utf8.count < $1.rawValue.utf8.count }
+    }
+
+    /// Whether the host starts a process for it, so that it needs no handler.
+    package func startsEntryPoint(_ identifier: TaskIdentifier) -> Bool {
+        startsEntryPoints && hasEntryPoint(identifier)
+    }
+
+    package func hasEntryPoint(_ identifier: TaskIdentifier) -> Bool {
+        manifest.entryPoints.keys.contains { $0.matches(identifier) }
     }
 
     /// The kind that the handler asks for; nil for any.
