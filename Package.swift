@@ -53,7 +53,12 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", argumentParser,
             ]),
-        room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
+        room(
+            "BackgroundTasksTesting",
+            [
+                "BackgroundTasks", "DescribedFile", "ScheduleSimulation", "SchedulingCore", "SystemConditions",
+                "TaskModel",
+            ]),
         room(
             "BackgroundTasks",
             [
@@ -115,6 +120,7 @@ let package = Package(
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         room("SchedulerSimulation", path: "Tests/SchedulerSimulation", ["SchedulingCore", "TaskModel"]),
         tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation"]),
+        tests(of: "BackgroundTasksTesting", ["BackgroundTasks"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),

@@ -1,3 +1,4 @@
+package import Dispatch
 public import Foundation
 package import SchedulingCore
 package import Synchronization
@@ -30,10 +31,12 @@ public final class BGTaskScheduler: NSObject, Sendable {
     /// A scheduler of its own, for tests and services.
     package init(
         manifest: Manifest?, clock: any HostClock, conditions: any ConditionsProvider,
-        capabilities: any CapabilitySource, settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
+        capabilities: any CapabilitySource, settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false,
+        handlerCalls: DispatchGroup = DispatchGroup(), handlerExecutor: (any TaskExecutor)? = nil
     ) {
         host = TaskHost(
-            clock: clock, conditions: conditions, capabilities: capabilities, settings: settings, isStrict: isStrict)
+            clock: clock, conditions: conditions, capabilities: capabilities, settings: settings, isStrict: isStrict,
+            handlerCalls: handlerCalls, handlerExecutor: handlerExecutor)
         isShared = false
         super.init()
         if let manifest { host.configure(manifest) }
