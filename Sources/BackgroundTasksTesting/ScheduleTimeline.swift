@@ -144,6 +144,7 @@ public struct ScheduleTimeline: Sendable {
     /// - Parameters:
     ///   - width: Columns; at least 60 are used.
     ///   - isUnicode: Whether more than ASCII can be shown.
+    /// - Returns: Lines, the last of them ended too.
     public func text(width: Int = 100, isUnicode: Bool = true) -> String {
         TextTimeline.draw(timeline, width: width, isUnicode: isUnicode)
     }

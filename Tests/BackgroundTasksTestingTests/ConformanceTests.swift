@@ -32,6 +32,15 @@ import Testing
         #expect(findings.allSatisfy { !$0.sentence.isEmpty && !$0.fix.isEmpty })
     }
 
+    @Test("rule 99: work that goes wrong only without time for its handler is found")
+    func withoutTime() async throws {
+        var check = Self.check(.needsItsHandler)
+        check.expirations = 0
+        let findings = try await check.findings()
+        let finding = try #require(findings.first { $0.code == .outputDiffers })
+        #expect(finding.sentence.contains("without time for its handler"))
+    }
+
     @Test("rule 99, rule 82: a workload that is killed at a moment goes on in another process, byte for byte")
     func killed() async throws {
         var check = Self.check()
@@ -141,6 +150,9 @@ extension Thumbnails.Flaw {
         case .blocksInHandler: .slowExpirationHandler
         case .ignoresExpiration: .graceExceeded
         case .ignoresPause: .pauseIgnored
+        case .stopsWhenDemoted: .doesNotGoOn
+        case .failsWhenResumed: .doesNotResume
+        case .needsItsHandler: .outputDiffers
         case .goesBack: .progressFell
         case .countsTooFew: .progressIncomplete
         case .forgets: .outputDiffers

@@ -124,6 +124,29 @@ import Testing
         #expect(requests.allSatisfy { $0.outcome == .completed(failures: 0) && $0.worked == .seconds(300) })
     }
 
+    @Test("rule 99: an export a minute, stopped each hour, is driven through two days")
+    func everyMinute() async throws {
+        let machine = try photosMachine()
+        let (scheduler, clock) = (machine.scheduler, machine.clock)
+        scheduler.register(forTaskWithIdentifier: "\(photos).export.*", using: nil) { task in
+            task.expirationHandler = { [weak task] in task?.setTaskCompleted(success: false) }
+            clock.after(.seconds(20)) { task.setTaskCompleted(success: true) }
+        }
+        for minute in 0..<48 * 60 {
+            try scheduler.submit(exportRequest("m\(minute)"))
+            await machine.advance(by: .seconds(10))
+            if minute % 60 == 0 { scheduler.stop(taskWithIdentifier: "\(photos).export.m\(minute)") }
+            await machine.advance(by: .seconds(50))
+        }
+        let timeline = machine.timeline
+        #expect(timeline.length == .seconds(48 * 3_600))
+        #expect(timeline.requests.count == 2_880)
+        #expect(timeline.requests.filter { $0.outcome == .stopped(.userStop) && $0.worked == .seconds(10) }.count == 48)
+        #expect(
+            timeline.requests.filter { $0.outcome == .completed(failures: 0) && $0.worked == .seconds(20) }.count
+                == 2_832)
+    }
+
     @Test func anAsyncHandlerThatSleepsIsWokenByItsExpiration() async throws {
         let machine = try photosMachine()
         let clock = machine.clock

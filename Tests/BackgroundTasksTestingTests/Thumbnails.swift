@@ -7,7 +7,8 @@ struct Thumbnails: Sendable {
     /// What is done wrong.
     enum Flaw: String, Sendable, CaseIterable {
         case fails, neverCompletes, completesTwice, hasNoHandler, blocksInHandler, ignoresExpiration, ignoresPause
-        case goesBack, countsTooFew, forgets, writesInPlace, keepsPartsAmongResults, leavesState, worksOn, ignoresErrors
+        case stopsWhenDemoted, failsWhenResumed, needsItsHandler, goesBack, countsTooFew, forgets, writesInPlace,
+            keepsPartsAmongResults, leavesState, worksOn, ignoresErrors
     }
 
     static let count = 12
@@ -31,9 +32,23 @@ struct Thumbnails: Sendable {
         var isDone = flaw != .fails
         do {
             if flaw == .forgets { try appendRun() }
+            if flaw == .failsWhenResumed, try !FileManager.default.contentsOfDirectory(atPath: path(output)).isEmpty {
+                throw CocoaError(.fileWriteFileExists)
+            }
+            let mark = state.appending(path: "running")
+            if flaw == .needsItsHandler {
+                let isMarked = FileManager.default.fileExists(atPath: path(mark))
+                if isMarked || !FileManager.default.fileExists(atPath: path(runs)) { try appendRun() }
+                try write(Data(), mark)
+            }
+            defer { if flaw == .needsItsHandler { _ = unlink(path(mark)) } }
             for number in 0..<Self.count {
                 if isStopped.current {
                     if flaw == .ignoresExpiration { Self.block() }
+                    isDone = false
+                    break
+                }
+                if flaw == .stopsWhenDemoted, task.terms.priority == .background {
                     isDone = false
                     break
                 }
@@ -56,7 +71,7 @@ struct Thumbnails: Sendable {
 
     private func make(_ number: Int) throws {
         let file = output.appending(path: "\(number).txt")
-        if FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) { return }
+        if FileManager.default.fileExists(atPath: path(file)) { return }
         let data = Data(String(repeating: "thumbnail \(number)\n", count: number + 1).utf8)
         if flaw == .writesInPlace {
             try write(data.prefix(5), file)
@@ -67,16 +82,19 @@ struct Thumbnails: Sendable {
         let part = folder.appending(path: "part")
         try write(data, part)
         reach("written")
-        guard rename(part.path(percentEncoded: false), file.path(percentEncoded: false)) == 0 else {
+        guard rename(path(part), path(file)) == 0 else {
             throw CocoaError(.fileWriteUnknown)
         }
     }
 
+    private var runs: URL { output.appending(path: "runs.txt") }
+
+    private func path(_ url: URL) -> String { url.path(percentEncoded: false) }
+
     /// Makes the result depend on how often it was begun.
     private func appendRun() throws {
-        let log = output.appending(path: "runs.txt")
-        let before = (try? Data(contentsOf: log)) ?? Data()
-        try write(before + Data("run\n".utf8), log)
+        let before = (try? Data(contentsOf: runs)) ?? Data()
+        try write(before + Data("run\n".utf8), runs)
     }
 
     /// Longer than the grace of the tests.

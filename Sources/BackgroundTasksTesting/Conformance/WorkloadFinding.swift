@@ -15,6 +15,10 @@ public struct WorkloadFinding: Hashable, Sendable, CustomStringConvertible {
         case graceExceeded
         /// It was asked to pause and went on.
         case pauseIgnored
+        /// A pause, a promotion or a demotion ended it.
+        case doesNotGoOn
+        /// A later run of what was stopped does not succeed.
+        case doesNotResume
         case progressFell
         /// It succeeded with less progress than its total, or with none at all.
         case progressIncomplete
@@ -61,6 +65,8 @@ extension WorkloadFinding.Code {
         case .slowExpirationHandler: "Only set a flag in the expiration handler; stop and save where the work is done."
         case .graceExceeded: "Look between two pieces of work whether to stop, and make the pieces shorter."
         case .pauseIgnored: "Call waitWhilePaused() or blockWhilePaused() between two pieces of work."
+        case .doesNotGoOn: "Take a pause for a wait, and new terms for the size of the next chunk."
+        case .doesNotResume: "Let a run accept whatever an earlier one may have left, however that ended."
         case .progressFell: "Set the total once, and count a piece only when its result is safe."
         case .progressIncomplete: "Count every piece, those that were done in earlier runs included."
         case .outputDiffers:

@@ -37,8 +37,8 @@ final class WorkloadRun: Sendable {
         /// Files and units of progress when it ended.
         var atEnd: (output: WorkloadFiles, units: Int64)?
         var handlerTook: Duration?
-        /// Its expiration handler was called, and may still be running.
-        var awaitsHandler = false
+        /// Its expiration handler, after it was asked to stop and until the work has been held up for it.
+        var handler: CallOnce?
         var hadNoHandler = false
         var isOverdue = false
         var reachedAfterEnd = false
@@ -60,12 +60,14 @@ final class WorkloadRun: Sendable {
     private let ended = Latch()
     private let settled = Latch()
     private let handlerReturned = DispatchSemaphore(value: 0)
+    private let submitted = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - folder: Has the folders of its stage.
     ///   - trial: What is told of findings.
     ///   - disturbances: By moment; nil to be killed at the one that is armed.
     ///   - limits: Of real time.
+    /// - Throws: Nothing: its manifest is sound.
     init(
         in folder: URL, trial: String, disturbances: [Int: Disturbance]?, limits: WorkloadCheck.Limits
     ) throws(ManifestError) {
@@ -94,26 +96,31 @@ final class WorkloadRun: Sendable {
         let scheduler = machine.scheduler
         scheduler.host.observe { [weak self] in self?.happened($0) }
         let isRegistered = workload.register(scheduler, Self.identifier) { [weak self] task in
-            self?.state.withLock { $0.task = task }
+            self?.begin(task)
         }
         let began = ContinuousClock.now
         do {
             guard isRegistered else { throw Unregistered() }
-            try await scheduler.submitTaskRequest(Self.request(workload.mode))
+            defer { submitted.signal() }
+            // Nothing blocks on a simulated machine, and no other thread has to be found for it.
+            try scheduler.submit(Self.request(workload.mode))
         } catch {
             find(.doesNotRun, "The workload could not be started: \(error)")
             return state.withLock(\.seen)
         }
-        if let delay {
-            DispatchQueue.global().asyncAfter(deadline: .now() + delay / .seconds(1)) { [weak self] in
-                self?.disturb(self?.disturbances?[1])
-            }
-        }
+        if let delay { disturbLater(delay, tries: 100) }
         await waitForEnd()
         state.withLock { $0.seen.duration = began.duration(to: .now) }
         await waitForHandlers()
         lookBack()
         return state.withLock(\.seen)
+    }
+
+    /// On the thread of the work, which does not begin before the submission has returned: until then its progress would
+    /// be told by that thread, late.
+    private func begin(_ task: BGTask) {
+        state.withLock { $0.task = task }
+        _ = submitted.wait(timeout: .now() + limits.patience / .seconds(1))
     }
 
     private struct Unregistered: Error, CustomStringConvertible {
@@ -124,8 +131,15 @@ final class WorkloadRun: Sendable {
         switch mode {
         case .refresh: BGAppRefreshTaskRequest(identifier: identifier)
         case .processing: BGProcessingTaskRequest(identifier: identifier)
-        case .continued: BGContinuedProcessingTaskRequest(identifier: identifier, title: "Workload", subtitle: "")
+        case .continued: continuedRequest
         }
+    }
+
+    private static var continuedRequest: BGContinuedProcessingTaskRequest {
+        let request = BGContinuedProcessingTaskRequest(identifier: identifier, title: "Workload", subtitle: "")
+        // In the foreground, wherever the check itself runs.
+        request.initiator = .terminal
+        return request
     }
 
     // MARK: Waiting
@@ -220,11 +234,28 @@ final class WorkloadRun: Sendable {
     /// Holds the work up until its expiration handler has returned. An expiration that is asked for while an event is told
     /// is carried out after that, so then the work is held up at its next moment.
     private func awaitHandler() {
-        let awaits = state.withLock { state in
-            defer { state.awaitsHandler = false }
-            return state.awaitsHandler
+        let call = state.withLock { state in
+            guard state.task?.stopReason != nil else { return nil as CallOnce? }
+            defer { state.handler = nil }
+            return state.handler
         }
-        if awaits { _ = handlerReturned.wait(timeout: .now() + limits.grace / .seconds(1)) }
+        guard let call else { return }
+        // The host calls it too, as soon as the system has a thread for that, which may be long.
+        Thread { call() }.start()
+        _ = handlerReturned.wait(timeout: .now() + limits.grace / .seconds(1))
+    }
+
+    /// What is planned for the first moment happens after a time, but not before the work has set its handler.
+    private func disturbLater(_ delay: Duration, tries: Int) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay / .seconds(1)) { [weak self] in
+            guard let self else { return }
+            let isReady = state.withLock { $0.isAsync ? $0.task != nil : $0.task?.expirationHandler != nil }
+            if isReady || tries == 0 {
+                disturb(disturbances?[1])
+            } else {
+                disturbLater(.milliseconds(1), tries: tries - 1)
+            }
+        }
     }
 
     private func disturb(_ disturbance: Disturbance?) {
@@ -254,19 +285,20 @@ final class WorkloadRun: Sendable {
     private func expire(_ reason: BGStopReason) {
         let (task, isAsync) = state.withLock { ($0.task, $0.isAsync) }
         if let task, let handler = task.expirationHandler {
-            task.expirationHandler = { [weak self] in
+            let call = CallOnce { [weak self] in
                 let began = ContinuousClock.now
                 handler()
                 let took = began.duration(to: .now)
                 self?.state.withLock { $0.handlerTook = took }
                 self?.handlerReturned.signal()
             }
-            state.withLock { $0.awaitsHandler = true }
+            task.expirationHandler = { call() }
+            state.withLock { $0.handler = call }
         }
         let hadNoHandler = task.map { !isAsync && $0.expirationHandler == nil && !$0.isComplete } ?? false
         state.withLock { $0.hadNoHandler = hadNoHandler }
         let isAsked = machine.scheduler.simulateExpiration(forTaskWithIdentifier: Self.identifier, reason: reason)
-        if !isAsked { state.withLock { $0.awaitsHandler = false } }
+        if !isAsked { state.withLock { $0.handler = nil } }
     }
 
     // MARK: Looking back

@@ -88,8 +88,8 @@ struct WorkloadTrials {
         guard mode == .continued else { return }
         let trial = "paused at \(moment) and resumed"
         let folder = try newFolder()
-        guard try await run(in: folder, trial, at: moment, .pause) != nil else { return }
-        checkDone(folder, trial)
+        guard let run = try await run(in: folder, trial, at: moment, .pause) else { return }
+        checkWentOn(folder, run, trial)
     }
 
     mutating func promoted(at moment: Moment) async throws {
@@ -97,8 +97,8 @@ struct WorkloadTrials {
         let trial = "demoted at \(moment), then promoted and demoted"
         let folder = try newFolder()
         let changes: [Int: WorkloadRun.Disturbance] = [count: .demote, count + 1: .promote, count + 2: .demote]
-        guard try await run(in: folder, trial, disturbances: changes) != nil else { return }
-        checkDone(folder, trial)
+        guard let run = try await run(in: folder, trial, disturbances: changes) else { return }
+        checkWentOn(folder, run, trial)
     }
 
     /// Gone at a moment, as far as its folders tell: the expiration handler had no time.
@@ -159,6 +159,7 @@ struct WorkloadTrials {
     ///   - delay: When the first disturbance comes by time.
     ///   - lookAt: Is given the run when it is over.
     /// - Returns: nil when nothing can be told from it, or nothing more can be tried.
+    /// - Throws: What making the workload throws, and errors of the file system.
     mutating func run(
         in folder: URL, _ trial: String, disturbances: [Int: WorkloadRun.Disturbance]?, after delay: Duration? = nil,
         lookAt: (WorkloadRun) -> Void = { _ in }
@@ -185,7 +186,7 @@ struct WorkloadTrials {
         let trial = "\(trial), then resumed"
         guard let run = try await run(in: folder, trial, disturbances: [:]) else { return }
         guard run.outcome?.isCompleted == true else {
-            return find(.outputDiffers, "The resumed run ended as \(run.outcome?.description ?? "nothing")", trial)
+            return find(.doesNotResume, "The resumed run ended as \(run.outcome?.description ?? "nothing")", trial)
         }
         checkDone(folder, trial)
     }
@@ -201,6 +202,13 @@ struct WorkloadTrials {
 
     private mutating func checkStopped(_ folder: URL, _ run: WorkloadRun.Seen, _ trial: String) {
         if run.outcome?.isCompleted != true { checkPartial(folder, trial) }
+    }
+
+    private mutating func checkWentOn(_ folder: URL, _ run: WorkloadRun.Seen, _ trial: String) {
+        guard run.outcome?.isCompleted == true else {
+            return find(.doesNotGoOn, "The task ended as \(run.outcome?.description ?? "nothing")", trial)
+        }
+        checkDone(folder, trial)
     }
 
     /// What stands among the results is finished.
