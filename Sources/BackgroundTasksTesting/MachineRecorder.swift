@@ -79,17 +79,15 @@ final class MachineRecorder: Sendable {
             return state.isStale
         }
         let (live, closed, deadline) = state.withLock { ($0.live, $0.closed, $0.deadline) }
-        let seen = host.perform { host, _ -> Seen? in
-            let newDeadline = host.scheduler.nextDeadline()
-            let newlyClosed = host.scheduler.gates.closed
-            guard wasStale || newlyClosed != closed || newDeadline != deadline else { return nil }
-            return Seen(
-                gates: host.scheduler.gates, deadline: newDeadline,
+        let isDue = deadline.map { $0 <= clock.now } ?? false
+        guard wasStale || isDue || host.read({ $0.scheduler.gates.closed != closed }) else { return }
+        let seen = host.perform { host, _ in
+            Seen(
+                gates: host.scheduler.gates, deadline: host.scheduler.nextDeadline(),
                 jobs: live.sorted().compactMap { job in
                     host.scheduler.summary(job).map { Seen.Job($0, why: host.scheduler.why(job)) }
                 })
         }
-        guard let seen else { return }
         state.withLock { state in
             state.closed = seen.gates.closed
             state.deadline = seen.deadline

@@ -87,7 +87,7 @@ package final class TaskHost: Sendable {
         return answer
     }
 
-    func read<Answer>(_ question: (borrowing HostState) -> sending Answer) -> sending Answer {
+    package func read<Answer>(_ question: (borrowing HostState) -> sending Answer) -> sending Answer {
         state.withLock { question($0) }
     }
 
