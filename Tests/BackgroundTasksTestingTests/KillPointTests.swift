@@ -16,4 +16,17 @@ import Testing
             KillPoint.reach("committed")
         }
     }
+
+    @Test("rule 99: a child process is armed by its environment")
+    func environment() async {
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            setenv(KillPoint.variable, "committed:2", 1)
+            KillPoint.reach("committed")
+            KillPoint.reach("committed")
+        }
+        await #expect(processExitsWith: .success) {
+            setenv(KillPoint.variable, "committed:never", 1)
+            KillPoint.reach("committed")
+        }
+    }
 }

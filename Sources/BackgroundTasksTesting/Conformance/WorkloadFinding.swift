@@ -72,7 +72,8 @@ extension WorkloadFinding.Code {
         case .outputDiffers:
             "Save what a later run needs after each piece, together with the piece, and start from that."
         case .partialFile: "Write to the state folder, sync, and rename into the output folder."
-        case .temporaryFile: "Write temporary files to the state folder."
+        case .temporaryFile:
+            "Write temporary files to the state folder; an atomic Data.write puts one beside the result."
         case .leftoverState: "Remove what stopped runs have left when all is done."
         case .workAfterCompletion: "Complete the task last, when all threads of the work have ended."
         case .fullVolumeIgnored: "Let errors in writing end the work, and complete it without success."

@@ -67,7 +67,7 @@ final class WorkloadRun: Sendable {
     ///   - trial: What is told of findings.
     ///   - disturbances: By moment; nil to be killed at the one that is armed.
     ///   - limits: Of real time.
-    /// - Throws: Nothing: its manifest is sound.
+    /// - Throws: ``ManifestError`` when the manifest in here is not sound.
     init(
         in folder: URL, trial: String, disturbances: [Int: Disturbance]?, limits: WorkloadCheck.Limits
     ) throws(ManifestError) {
