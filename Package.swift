@@ -83,7 +83,11 @@ let package = Package(
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", argumentParser,
             ]),
         room(
-            "BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
+            "BackgroundTasksTesting",
+            [
+                "BackgroundTasks", "DescribedFile", "ScheduleSimulation", "SchedulingCore", "SystemConditions",
+                "TaskModel", "Locking",
+            ]),
         room(
             "BackgroundTasks",
             [
@@ -157,6 +161,7 @@ let package = Package(
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         room("SchedulerSimulation", path: "Tests/SchedulerSimulation", ["SchedulingCore", "TaskModel"]),
         tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation"]),
+        tests(of: "BackgroundTasksTesting", ["BackgroundTasks"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),

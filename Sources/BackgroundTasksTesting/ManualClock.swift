@@ -44,12 +44,42 @@ public final class ManualClock: Sendable {
         weak var watch: WallWatch?
     }
 
+    /// Resumes its continuation once, whether it is woken before or after it sleeps.
+    private final class Sleeper: Sendable {
+        private struct State {
+            var isAwake = false
+            var continuation: CheckedContinuation<Void, Never>?
+        }
+
+        private let state = Lock(State())
+
+        func sleep(_ continuation: CheckedContinuation<Void, Never>) {
+            let isAwake = state.withLock { state in
+                if !state.isAwake { state.continuation = continuation }
+                return state.isAwake
+            }
+            if isAwake { continuation.resume() }
+        }
+
+        func wake() {
+            let continuation = state.withLock { state in
+                defer { state.continuation = nil }
+                state.isAwake = true
+                return state.continuation
+            }
+            continuation?.resume()
+        }
+    }
+
     private struct State {
         var now: Duration
         var wallOffset: Duration
         var alarms: [WeakAlarm] = []
         var watches: [WeakWatch] = []
         var rings = 0
+        /// Set by ``after(_:perform:)`` and not rung yet.
+        var pending: [UInt64: Alarm] = [:]
+        var lastPending: UInt64 = 0
         /// Since the time last moved on.
         var ringsAtOnce = 0
     }
@@ -85,6 +115,48 @@ public final class ManualClock: Sendable {
         let target = now + duration
         while ringNext(by: target) {}
         state.withLock { $0.now = max($0.now, target) }
+    }
+
+    /// Calls an action once when so much time has passed: work that takes its time, or something that happens later.
+    ///
+    /// ```swift
+    /// machine.clock.after(.seconds(1_200)) { task.setTaskCompleted(success: true) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - duration: From now on; what lies in the past is called as soon as time moves.
+    ///   - action: Is called on the thread that moves the clock.
+    public func after(_ duration: Duration, perform action: @escaping @Sendable () -> Void) {
+        let number = state.withLock { state in
+            state.lastPending += 1
+            return state.lastPending
+        }
+        let alarm = Alarm { [weak self] in
+            _ = self?.state.withLock { $0.pending.removeValue(forKey: number) }
+            action()
+        }
+        alarm.set(at: now + max(duration, .zero))
+        state.withLock { state in
+            state.pending[number] = alarm
+            state.alarms.append(WeakAlarm(alarm: alarm))
+        }
+    }
+
+    /// Suspends the calling task until so much time has passed on this clock.
+    ///
+    /// - Parameter duration: From now on.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled.
+    public func sleep(for duration: Duration) async throws(CancellationError) {
+        let sleeper = Sleeper()
+        let alarm = makeAlarm { sleeper.wake() }
+        alarm.set(at: now + max(duration, .zero))
+        defer { alarm.set(at: nil) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { sleeper.sleep($0) }
+        } onCancel: {
+            sleeper.wake()
+        }
+        if Task.isCancelled { throw CancellationError() }
     }
 
     /// Moves to the next alarm that is due within the duration and rings it.

@@ -9,6 +9,8 @@ public final class ScriptedConditions: Sendable {
         var onChange: (@Sendable (Conditions) -> Void)?
         var onSleep: (@Sendable (SleepEvent) -> Void)?
         var sampled: ConditionSet = []
+        /// Counts what is played, so that a new trace takes the place of an old one.
+        var playing = 0
     }
 
     private let state: Lock<State>
@@ -29,6 +31,36 @@ public final class ScriptedConditions: Sendable {
             return (state.onChange, state.conditions.value)
         }
         onChange?(conditions)
+    }
+
+    /// Changes them as a trace says, from now on; a trace that was being played is left off.
+    ///
+    /// - Parameters:
+    ///   - trace: Its first change happens at once if it is at the trace's beginning.
+    ///   - clock: Whose time it goes by.
+    public func play(_ trace: ConditionsTrace, on clock: ManualClock) {
+        let number = state.withLock { state in
+            state.playing += 1
+            return state.playing
+        }
+        playNext(trace.changes[...], of: number, since: clock.now, on: clock)
+    }
+
+    private func playNext(
+        _ changes: ArraySlice<ConditionsTrace.Change>, of number: Int, since start: Duration, on clock: ManualClock
+    ) {
+        var changes = changes
+        while let next = changes.first {
+            guard start + next.at <= clock.now else {
+                clock.after(start + next.at - clock.now) { [weak self, weak clock, changes] in
+                    guard let self, let clock, state.withLock({ $0.playing }) == number else { return }
+                    playNext(changes, of: number, since: start, on: clock)
+                }
+                return
+            }
+            change { $0 = next.conditions }
+            changes.removeFirst()
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-import TaskModel
+public import BackgroundTasks
+package import TaskModel
 
 /// Conditions of a machine that a test makes up; nil is what cannot be read.
 public struct SimulatedConditions: Hashable, Sendable {
@@ -54,7 +55,62 @@ public struct SimulatedConditions: Hashable, Sendable {
         return conditions
     }()
 
-    var value: Conditions {
+    /// Makes a condition hold, or no longer hold, by the value that decides about it.
+    ///
+    /// The level of a battery counts only without external power. A battery has to be charged for 60 s, and a cool machine
+    /// to stay so for 30 s, before work starts again.
+    ///
+    /// - Parameters:
+    ///   - condition: Hours are no part of what is measured: `.allowedHours` changes nothing.
+    ///   - isMet: Whether it is to hold.
+    public mutating func set(_ condition: BGCondition, isMet: Bool) {
+        switch condition {
+        case .externalPower: power = isMet ? .external : .battery
+        case .batteryLevel: batteryPercent = isMet ? 100 : 5
+        case .lowPowerMode: isLowPowerMode = !isMet
+        case .thermal: thermal = isMet ? .nominal : .critical
+        case .pressure:
+            cpuPressure = isMet ? 0 : 100
+            if isMet { (ioPressure, memoryPressure) = (0, 0) }
+        case .memory: availableMemoryBytes = isMet ? 16 << 30 : 0
+        case .outputVolume: freeDiskBytes = isMet ? 500 << 30 : 0
+        case .network: network = isMet ? .unmetered : SimulatedConditions.Network.none
+        case .idle: isIdle = isMet
+        case .gpuContention: foreignGPULoad = isMet ? 0 : 100
+        case .allowedHours: break
+        }
+    }
+
+    package init(_ value: Conditions) {
+        power = value.power.map { $0 == .external ? .external : .battery }
+        batteryPercent = value.batteryPercent
+        isLowPowerMode = value.lowPowerMode
+        thermal = value.thermal.map { thermal in
+            switch thermal {
+            case .nominal: .nominal
+            case .fair: .fair
+            case .serious: .serious
+            case .critical: .critical
+            }
+        }
+        cpuPressure = value.cpuPressure
+        ioPressure = value.ioPressure
+        memoryPressure = value.memoryPressure
+        availableMemoryBytes = value.availableMemoryBytes
+        freeDiskBytes = value.freeDiskBytes
+        network = value.network.map { network in
+            switch network {
+            case .none: .none
+            case .metered: .metered
+            case .unmetered: .unmetered
+            case .routed: .routed
+            }
+        }
+        isIdle = value.userIdle
+        foreignGPULoad = value.foreignGPULoad
+    }
+
+    package var value: Conditions {
         Conditions(
             power: power.map { $0 == .external ? .external : .battery }, batteryPercent: batteryPercent,
             lowPowerMode: isLowPowerMode, thermal: thermal.map(Conditions.ThermalState.init),

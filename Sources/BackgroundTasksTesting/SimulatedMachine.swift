@@ -12,15 +12,21 @@ import Locking
 /// machine.scheduler.register(forTaskWithIdentifier: "org.example.photos.tidy", using: nil) { task in ... }
 /// try machine.scheduler.submit(BGProcessingTaskRequest(identifier: "org.example.photos.tidy"))
 /// await machine.settle()
-/// machine.conditions.change { $0.isIdle = false }
-/// await machine.advance(by: .seconds(60))
+/// machine.lose(.idle)
+/// await machine.advance(by: .seconds(48 * 3_600))
+/// #expect(machine.timeline.requests.first?.stops.first?.reason == .conditionLost(.idle))
 /// ```
+///
+/// Handlers are the program's own. Work that takes time takes it on ``clock``, by ``ManualClock/after(_:perform:)`` or
+/// ``ManualClock/sleep(for:)``.
 public final class SimulatedMachine: Sendable {
     public let clock: ManualClock
     public let conditions: ScriptedConditions
     public let scheduler: BGTaskScheduler
     package let devices: SimulatedDevices
     package let inhibitor: SimulatedInhibitor
+    let recorder: MachineRecorder
+    private let handlerCalls: DispatchGroup
 
     /// - Parameters:
     ///   - program: Reverse-DNS name that every identifier starts with.
@@ -51,9 +57,13 @@ public final class SimulatedMachine: Sendable {
         clock = ManualClock(startingAt: date)
         self.conditions = ScriptedConditions(conditions)
         devices = SimulatedDevices(gpus)
+        handlerCalls = DispatchGroup()
         scheduler = BGTaskScheduler(
             manifest: manifest, clock: clock, conditions: self.conditions, capabilities: devices,
-            inhibitor: inhibitor, settings: settings, isStrict: isStrict)
+            inhibitor: inhibitor, settings: settings, isStrict: isStrict, handlerCalls: handlerCalls,
+            handlerExecutor: SimulatedExecutor(handlerCalls))
+        recorder = MachineRecorder(scheduler.host, clock)
+        recorder.begin()
     }
 
     /// Lets ``scheduler`` stand in for `BGTaskScheduler.shared` of this process while the body runs, for code that names
@@ -71,21 +81,32 @@ public final class SimulatedMachine: Sendable {
         return try await body()
     }
 
-    /// Returns when every launch, expiration and completion handler that was called has returned.
+    /// Returns when every launch, expiration and completion handler that was called has returned, and every async one has
+    /// returned or waits for something.
     ///
-    /// Handlers that block or wait for a later time keep it from returning; async ones are not waited for.
+    /// Handlers that block, or that go round in `Task.yield()`, keep it from returning. Async ones that were registered
+    /// with an executor of their own are not waited for.
     public func settle() async {
-        let calls = scheduler.host.handlerCalls
-        await withCheckedContinuation { continuation in
-            calls.notify(queue: .global()) { continuation.resume() }
+        if !isSettled {
+            await withCheckedContinuation { continuation in
+                handlerCalls.notify(queue: .global()) { continuation.resume() }
+            }
         }
+        recorder.look()
     }
 
+    private var isSettled: Bool { handlerCalls.wait(timeout: .now()) == .success }
+
     /// Lets time pass. Whatever comes due on the way happens at its time, and its handlers return before time goes on.
+    ///
+    /// - Parameter duration: 48 hours in which something happens each minute take well under a second.
     public func advance(by duration: Duration) async {
         await settle()
         let target = clock.now + duration
         while clock.step(by: target) { await settle() }
         await settle()
     }
+
+    /// What has happened since the machine was made. Times are exact as long as time is moved by ``advance(by:)``.
+    public var timeline: ScheduleTimeline { recorder.timeline }
 }

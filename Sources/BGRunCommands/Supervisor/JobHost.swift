@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import JobLink
-import Synchronization
+import Locking
 import TaskModel
 
 /// The host of the job that this process works on, at the other end of its job channel.
@@ -22,7 +22,7 @@ final class JobHost: Sendable {
     }
 
     private let descriptor: Int32
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Returns: nil where the descriptor is no open one.
     init?(descriptor: Int32) {

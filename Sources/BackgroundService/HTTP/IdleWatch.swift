@@ -1,5 +1,5 @@
 import BackgroundTasks
-import Synchronization
+import Locking
 
 /// Notices when nobody has needed the service for a while.
 final class IdleWatch: Sendable {
@@ -12,7 +12,7 @@ final class IdleWatch: Sendable {
     private let patience: Duration?
     private let isNeeded: @Sendable () -> Bool
     private let onEnd: @Sendable () -> Void
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - patience: How long nobody must need it; nil keeps it for ever.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import SchedulingCore
 import ServiceAPI
-import Synchronization
+import Locking
 import TaskModel
 import TaskStore
 
@@ -19,7 +19,7 @@ final class JobBook: Sendable {
 
     private let store: TaskStore
     private let writer = DispatchQueue(label: "bgrun.jobs")
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(store: TaskStore) {
         self.store = store

@@ -2,7 +2,7 @@ import Foundation
 import JobLink
 import SchedulingCore
 import ServiceAPI
-import Synchronization
+import Locking
 import TaskModel
 import TaskStore
 

@@ -4,7 +4,7 @@ import Glibc
 import JobLink
 package import SchedulingCore
 package import ServiceAPI
-import Synchronization
+import Locking
 package import SystemConditions
 import TaskModel
 package import TaskStore
@@ -41,12 +41,12 @@ package final class JobKeeper: Sendable {
     let host: SchedulerHost
     let book: JobBook
     let store: TaskStore
-    let processes = Mutex<[JobID: JobProcess]>([:])
+    let processes = Lock<[JobID: JobProcess]>([:])
     /// Launches that wait for the end of the process before theirs.
-    let relaunches = Mutex<[JobID: SchedulerAction.Launch]>([:])
-    private let draining = Mutex(false)
-    private let identifiers: Mutex<[IdentifierPattern]>
-    private let idleListener = Mutex<(@Sendable () -> Void)?>(nil)
+    let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
+    private let draining = Lock(false)
+    private let identifiers: Lock<[IdentifierPattern]>
+    private let idleListener = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Throws: ``StoreError`` where the store cannot be used.
     package init(_ machine: Machine, store: TaskStore, place: ServicePlace) throws(StoreError) {
@@ -55,7 +55,7 @@ package final class JobKeeper: Sendable {
         self.store = store
         book = JobBook(store: store)
         let patterns = [IdentifierPattern("\(Self.program).*")]
-        identifiers = Mutex(patterns)
+        identifiers = Lock(patterns)
         host = SchedulerHost(
             clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
             settings: machine.settings, manifest: Self.manifest(patterns), firstID: try store.lastJob() + 1)
@@ -230,7 +230,7 @@ package final class JobKeeper: Sendable {
     }
 
     /// Jobs whose result is not wanted any more: they end as cancelled.
-    private let unwanted = Mutex<Set<JobID>>([])
+    private let unwanted = Lock<Set<JobID>>([])
 
     func isUnwanted(_ job: JobID) -> Bool { unwanted.withLock { $0.contains(job) } }
 

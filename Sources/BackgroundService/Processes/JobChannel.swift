@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import JobLink
 import ServiceAPI
-import Synchronization
+import Locking
 import TaskModel
 
 /// The service's end of what ties it to the process of a job: packets for bgrun's own commands, lines for others.
 final class JobChannel: Sendable {
     let descriptor: Int32
     private let work: JobSubmission.Work
-    private let said = Mutex<(end: JobEnd?, lines: ProgressLines)>((nil, ProgressLines()))
+    private let said = Lock<(end: JobEnd?, lines: ProgressLines)>((nil, ProgressLines()))
 
     private init(descriptor: Int32, work: JobSubmission.Work) {
         self.descriptor = descriptor

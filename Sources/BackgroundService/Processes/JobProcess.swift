@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import JobLink
 import ServiceAPI
-import Synchronization
+import Locking
 import TaskModel
 
 /// The process that does the work of a job, in a session of its own, seen from the service.
@@ -43,7 +43,7 @@ final class JobProcess: Sendable {
     let work: JobSubmission.Work
     private let processID: pid_t
     private let channel: JobChannel
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Starts the process. Its reports and its end come on a thread of its own.
     ///

@@ -1,6 +1,6 @@
 package import BackgroundTasks
 package import SchedulingCore
-import Synchronization
+import Locking
 package import SystemConditions
 package import TaskModel
 
@@ -27,9 +27,9 @@ package final class SchedulerHost: Sendable {
     private let clock: any HostClock
     private let conditions: any ConditionsProvider
     private let capabilities: any CapabilitySource
-    private let state: Mutex<State>
-    private let alarms = Mutex(Alarms())
-    private let act = Mutex<(@Sendable (SchedulerAction) -> Void)?>(nil)
+    private let state: Lock<State>
+    private let alarms = Lock(Alarms())
+    private let act = Lock<(@Sendable (SchedulerAction) -> Void)?>(nil)
 
     /// The wall clock was set when it is off by more than this.
     private static let wallTolerance: Duration = .milliseconds(500)
@@ -43,7 +43,7 @@ package final class SchedulerHost: Sendable {
         self.capabilities = capabilities
         var scheduler = Scheduler(settings: settings, at: clock.now, wall: clock.wallNow, firstID: firstID)
         _ = scheduler.addProgram(manifest, usesHandlers: false, at: clock.now)
-        state = Mutex(State(scheduler: scheduler))
+        state = Lock(State(scheduler: scheduler))
         let next = clock.makeAlarm { [weak self] in self?.alarmRang() }
         let watch = clock.watchWallClock { [weak self] in self?.perform { _, _ in [] } }
         alarms.withLock { $0 = Alarms(next: next, wallWatch: watch) }

@@ -5,6 +5,7 @@ final class EventHub: Sendable {
     private struct Listeners {
         var next: UInt64 = 0
         var continuations: [UInt64: AsyncStream<BGTaskScheduler.Event>.Continuation] = [:]
+        var observers: [@Sendable (BGTaskScheduler.Event) -> Void] = []
     }
 
     private let listeners = Lock(Listeners())
@@ -25,8 +26,14 @@ final class EventHub: Sendable {
         return stream
     }
 
+    /// Calls the action with each event, on the thread that tells it and before it tells the next one.
+    func observe(_ action: @escaping @Sendable (BGTaskScheduler.Event) -> Void) {
+        listeners.withLock { $0.observers.append(action) }
+    }
+
     func send(_ event: BGTaskScheduler.Event) {
-        let continuations = listeners.withLock { Array($0.continuations.values) }
+        let (observers, continuations) = listeners.withLock { ($0.observers, Array($0.continuations.values)) }
+        for observer in observers { observer(event) }
         for continuation in continuations { continuation.yield(event) }
     }
 

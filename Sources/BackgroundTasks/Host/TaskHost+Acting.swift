@@ -77,7 +77,7 @@ extension TaskHost {
                 task.launchReturned()
             }
         case .async(let executor, let body):
-            let work = Task(executorPreference: executor) {
+            let work = Task(executorPreference: executor ?? handlerExecutor) {
                 task.launchBegan()
                 do {
                     try await body(task)

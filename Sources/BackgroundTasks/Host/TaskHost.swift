@@ -33,7 +33,9 @@ package final class TaskHost: Sendable {
     private let statusListeners = Lock<[@Sendable () -> Void]>([])
     /// Launches and expirations are called here unless a handler has a queue of its own.
     package let handlerQueue = DispatchQueue(label: "bgrun.handlers", attributes: .concurrent)
-    package let handlerCalls = DispatchGroup()
+    package let handlerCalls: DispatchGroup
+    /// Where async handlers run that were registered without an executor; nil for Swift's own threads.
+    let handlerExecutor: (any TaskExecutor)?
 
     /// How often progress is looked at while something runs.
     static let sampling: Duration = .seconds(1)
@@ -43,9 +45,12 @@ package final class TaskHost: Sendable {
     package init(
         clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
         inhibitor: (any SleepInhibiting)? = nil, settings: SchedulerSettings = SchedulerSettings(),
-        isStrict: Bool = false
+        isStrict: Bool = false, handlerCalls: DispatchGroup = DispatchGroup(),
+        handlerExecutor: (any TaskExecutor)? = nil
     ) {
         self.clock = clock
+        self.handlerCalls = handlerCalls
+        self.handlerExecutor = handlerExecutor
         self.conditions = conditions
         self.capabilities = capabilities
         self.inhibitor = inhibitor
@@ -92,7 +97,7 @@ package final class TaskHost: Sendable {
         return answer
     }
 
-    func read<Answer>(_ question: (borrowing HostState) -> sending Answer) -> sending Answer {
+    package func read<Answer>(_ question: (borrowing HostState) -> sending Answer) -> sending Answer {
         state.withLock { question($0) }
     }
 
@@ -180,6 +185,11 @@ package final class TaskHost: Sendable {
 
     func tell(_ kind: BGTaskScheduler.Event.Kind, job: JobID?, identifier: String?) {
         events.send(.init(date: Date(clock.wallNow), job: job?.rawValue, identifier: identifier, kind: kind))
+    }
+
+    /// Calls the action with each event, on the thread that tells it and before it tells the next one.
+    package func observe(_ action: @escaping @Sendable (BGTaskScheduler.Event) -> Void) {
+        events.observe(action)
     }
 
     // MARK: The person's switch

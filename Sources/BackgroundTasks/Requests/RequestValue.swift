@@ -7,7 +7,7 @@ package struct RequestValue: Sendable {
     /// Of research requests.
     var protectionType: FileProtectionType?
 
-    init(_ request: BGTaskRequest) {
+    package init(_ request: BGTaskRequest) {
         task = request.taskRequest()
         protectionType = (request as? BGHealthResearchTaskRequest)?.protectionTypeOfRequiredData
     }

@@ -1,5 +1,5 @@
 public import Foundation
-import TaskModel
+package import TaskModel
 
 extension BGTaskScheduler {
     /// Why a request was refused. Nothing was stored or started.
@@ -43,7 +43,7 @@ extension BGTaskScheduler {
         public let failures: [Failure]
         public let code: Code
 
-        init(_ rejection: Rejection) {
+        package init(_ rejection: Rejection) {
             failures = rejection.failures.map {
                 Failure(code: Code($0.code), detail: $0.detail, sentence: $0.sentence, fix: $0.fix)
             }

@@ -1,6 +1,6 @@
 public import Foundation
 import SchedulingCore
-import TaskModel
+package import TaskModel
 
 extension BGTaskScheduler {
     /// Kinds of background work that a manifest may name.
@@ -12,7 +12,7 @@ extension BGTaskScheduler {
         /// Started by a person, goes on in the background.
         case continued
 
-        init(_ kind: TaskKind) {
+        package init(_ kind: TaskKind) {
             switch kind {
             case .refresh: self = .refresh
             case .processing: self = .processing
@@ -71,7 +71,7 @@ extension BGTaskScheduler {
         /// It was taken back before it started.
         case cancelled
 
-        init(_ outcome: TaskOutcome) {
+        package init(_ outcome: TaskOutcome) {
             switch outcome {
             case .completed(let failures): self = .completed(failures: failures)
             case .stopped(let reason): self = .stopped(BGStopReason(reason))

@@ -1,3 +1,4 @@
+package import Dispatch
 public import Foundation
 package import SchedulingCore
 package import Locking
@@ -32,11 +33,12 @@ public final class BGTaskScheduler: NSObject, Sendable {
     package init(
         manifest: Manifest?, clock: any HostClock, conditions: any ConditionsProvider,
         capabilities: any CapabilitySource, inhibitor: (any SleepInhibiting)? = nil,
-        settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false
+        settings: SchedulerSettings = SchedulerSettings(), isStrict: Bool = false,
+        handlerCalls: DispatchGroup = DispatchGroup(), handlerExecutor: (any TaskExecutor)? = nil
     ) {
         host = TaskHost(
             clock: clock, conditions: conditions, capabilities: capabilities, inhibitor: inhibitor,
-            settings: settings, isStrict: isStrict)
+            settings: settings, isStrict: isStrict, handlerCalls: handlerCalls, handlerExecutor: handlerExecutor)
         isShared = false
         super.init()
         if let manifest { host.configure(manifest) }

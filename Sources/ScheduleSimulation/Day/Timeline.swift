@@ -41,12 +41,16 @@ package struct Timeline: Sendable, Equatable {
         package var submitted: Duration
         /// In order, without gaps.
         package var spans: [Span] = []
-        package var launches = 0
+        /// When it was launched, once for each run.
+        package var starts: [Duration] = []
+        /// When it was asked to end, and why.
+        package var stops: [Stop] = []
         package var chunks = 0
         /// nil while it is not over.
         package var outcome: TaskOutcome?
         package var ended: Duration?
 
+        package var launches: Int { starts.count }
         /// Time that it worked.
         package var worked: Duration { spans.filter(\.state.isWork).reduce(.zero) { $0 + $1.length } }
         /// Time that it waited or was paused.
@@ -56,6 +60,11 @@ package struct Timeline: Sendable, Equatable {
 
         /// Time by reason, longest first; reasons that held it up together count in full each.
         package var waits: [(code: WaitReason.Code, time: Duration)] { Timeline.waits(spans) }
+    }
+
+    package struct Stop: Sendable, Equatable {
+        package var at: Duration
+        package var reason: StopReason
     }
 
     package struct RejectedRequest: Sendable, Equatable {

@@ -1,18 +1,18 @@
-import SchedulingCore
-import TaskModel
+package import SchedulingCore
+package import TaskModel
 
 /// Takes down what happens to each job, as spans that end when something changes.
-struct TimelineRecorder: Sendable {
-    private(set) var timeline: Timeline
+package struct TimelineRecorder: Sendable {
+    package private(set) var timeline: Timeline
     private var index: [JobID: Int] = [:]
     private var open: [JobID: Timeline.Span] = [:]
     private var openConditions: [ConditionKind: Timeline.ConditionSpan] = [:]
 
-    init(_ trace: DayTrace) {
-        timeline = Timeline(title: trace.title, start: trace.start, length: .zero)
+    package init(title: String, start: WallTime) {
+        timeline = Timeline(title: title, start: start, length: .zero)
     }
 
-    mutating func submitted(_ id: JobID, _ virtual: VirtualRequest, at now: Duration) {
+    package mutating func submitted(_ id: JobID, _ virtual: VirtualRequest, at now: Duration) {
         // A retried entry keeps its row.
         guard index[id] == nil else { return }
         index[id] = timeline.jobs.count
@@ -22,19 +22,23 @@ struct TimelineRecorder: Sendable {
                 title: virtual.request.title, submitted: now))
     }
 
-    mutating func rejected(_ virtual: VirtualRequest, _ rejection: Rejection, at now: Duration) {
+    package mutating func rejected(_ virtual: VirtualRequest, _ rejection: Rejection, at now: Duration) {
         timeline.rejections.append(
             Timeline.RejectedRequest(
                 at: now, program: virtual.program, identifier: virtual.request.identifier, kind: virtual.request.kind,
                 rejection: rejection))
     }
 
-    mutating func launched(_ id: JobID) {
+    package mutating func launched(_ id: JobID, at now: Duration) {
         timeline.counts.launches += 1
-        if let row = index[id] { timeline.jobs[row].launches += 1 }
+        if let row = index[id] { timeline.jobs[row].starts.append(now) }
     }
 
-    mutating func state(
+    package mutating func askedToEnd(_ id: JobID, _ reason: StopReason, at now: Duration) {
+        if let row = index[id] { timeline.jobs[row].stops.append(Timeline.Stop(at: now, reason: reason)) }
+    }
+
+    package mutating func state(
         _ id: JobID, _ state: Timeline.State, reasons: [WaitReason], device: String?, at now: Duration
     ) {
         if let span = open[id] {
@@ -44,7 +48,7 @@ struct TimelineRecorder: Sendable {
         open[id] = Timeline.Span(from: now, to: now, state: state, reasons: reasons, device: device)
     }
 
-    mutating func ended(_ id: JobID, _ outcome: TaskOutcome, chunks: Int, at now: Duration) {
+    package mutating func ended(_ id: JobID, _ outcome: TaskOutcome, chunks: Int, at now: Duration) {
         close(id, at: now)
         guard let row = index[id] else { return }
         timeline.jobs[row].outcome = outcome
@@ -52,20 +56,21 @@ struct TimelineRecorder: Sendable {
         timeline.jobs[row].chunks = chunks
     }
 
-    mutating func chunks(_ id: JobID, _ chunks: Int) {
+    package mutating func chunks(_ id: JobID, _ chunks: Int) {
         if let row = index[id] { timeline.jobs[row].chunks = chunks }
     }
 
-    mutating func note(_ code: String, _ sentence: String, _ id: JobID?, at now: Duration) {
+    package mutating func note(_ code: String, _ sentence: String, _ id: JobID?, at now: Duration) {
         let identifier = id.flatMap { index[$0] }.map { timeline.jobs[$0].identifier }
         timeline.notes.append(Timeline.Note(at: now, identifier: identifier, code: code, sentence: sentence))
     }
 
-    mutating func note(_ code: String, _ sentence: String, about identifier: TaskIdentifier?, at now: Duration) {
+    package mutating func note(_ code: String, _ sentence: String, about identifier: TaskIdentifier?, at now: Duration)
+    {
         timeline.notes.append(Timeline.Note(at: now, identifier: identifier, code: code, sentence: sentence))
     }
 
-    mutating func conditions(_ gates: ConditionGates, _ thresholds: ConditionThresholds, at now: Duration) {
+    package mutating func conditions(_ gates: ConditionGates, _ thresholds: ConditionThresholds, at now: Duration) {
         for kind in ConditionKind.allCases {
             let isClosed = gates.closed.contains(ConditionSet(kind))
             if isClosed, openConditions[kind] == nil {
@@ -79,12 +84,12 @@ struct TimelineRecorder: Sendable {
         }
     }
 
-    mutating func count(_ path: WritableKeyPath<Timeline.Counts, Int>) {
+    package mutating func count(_ path: WritableKeyPath<Timeline.Counts, Int>) {
         timeline.counts[keyPath: path] += 1
     }
 
     /// The timeline up to now, with what is going on cut there.
-    func finished(at now: Duration) -> Timeline {
+    package func finished(at now: Duration) -> Timeline {
         var copy = self
         for id in open.keys.sorted() { copy.close(id, at: now) }
         for kind in ConditionKind.allCases {

@@ -38,7 +38,7 @@ package struct VirtualDay: Sendable {
         self.thresholds = thresholds
         scheduler = Scheduler(
             settings: trace.settings, thresholds: thresholds, at: .zero, wall: trace.start.sinceEpoch)
-        recorder = TimelineRecorder(trace)
+        recorder = TimelineRecorder(title: trace.title, start: trace.start)
         for program in trace.programs { _ = scheduler.addProgram(program, usesHandlers: false, at: .zero) }
         let absences =
             trace.devices.isEmpty
@@ -280,13 +280,14 @@ package struct VirtualDay: Sendable {
             guard let work = works[id] else { return }
             waiting.remove(id)
             tasks[id] = VirtualTask(work.virtual, left: work.left, launch, chunks: work.chunks, at: now)
-            recorder.launched(id)
+            recorder.launched(id, at: now)
         case .pause(let id, _): tasks[id]?.pause(at: now)
         case .resume(let id, let terms): tasks[id]?.resume(terms, at: now)
         case .setTerms(let id, let terms): tasks[id]?.terms = terms
         case .moveToCPU(let id): tasks[id]?.device = nil
         case .expire(let id, let reason, _):
             tasks[id]?.expire(at: now)
+            recorder.askedToEnd(id, reason, at: now)
             note("expired", "It was asked to end: \(reason.code).", id)
         case .kill(let id): note("killed", "It did not end within the grace.", id)
         case .requeue(let id, _):

@@ -10,6 +10,35 @@ package enum RecordedConditions {
         package var at: Duration
         package var offsetSeconds: Int
         package var conditions: Conditions
+
+        package init(at: Duration, offsetSeconds: Int = 0, conditions: Conditions) {
+            self.at = at
+            self.offsetSeconds = offsetSeconds
+            self.conditions = conditions
+        }
+
+        /// The line of a recording that says this, with the values alone and without a newline; the time to a millisecond.
+        package var text: String {
+            var fields = ["\"at\": \(Double((at / .milliseconds(1)).rounded()) / 1_000)"]
+            func add(_ key: String, _ value: (some Any)?) {
+                guard let value else { return }
+                let text = value as? String
+                fields.append("\"\(key)\": \(text.map { "\"\($0)\"" } ?? "\(value)")")
+            }
+            add("power", conditions.power?.rawValue)
+            add("batteryPercent", conditions.batteryPercent)
+            add("lowPowerMode", conditions.lowPowerMode)
+            add("thermal", conditions.thermal.map { "\($0)" })
+            add("cpuPressure", conditions.cpuPressure)
+            add("ioPressure", conditions.ioPressure)
+            add("memoryPressure", conditions.memoryPressure)
+            add("availableMemoryBytes", conditions.availableMemoryBytes)
+            add("freeDiskBytes", conditions.freeDiskBytes)
+            add("network", conditions.network?.rawValue)
+            add("userIdle", conditions.userIdle)
+            add("foreignGPULoad", conditions.foreignGPULoad)
+            return "{" + fields.joined(separator: ", ") + "}"
+        }
     }
 
     private static let maxBytes = 64 << 20
@@ -32,7 +61,13 @@ package enum RecordedConditions {
     ///
     /// - Throws: ``FileMistakes`` with every line that cannot be used.
     package static func read(path: String) throws(FileMistakes) -> [Line] {
-        let text = try DescribedFile.text(path: path, maxBytes: maxBytes)
+        try parse(DescribedFile.text(path: path, maxBytes: maxBytes), file: path)
+    }
+
+    /// The lines of a recorded text in order of time.
+    ///
+    /// - Throws: ``FileMistakes`` with every line that cannot be used.
+    package static func parse(_ text: String, file: String) throws(FileMistakes) -> [Line] {
         var lines: [Line] = []
         var mistakes: [FileMistake] = []
         for (index, content) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -46,7 +81,7 @@ package enum RecordedConditions {
                         fix: "Record with bgrun conditions --watch --json."))
             }
         }
-        if !mistakes.isEmpty { throw FileMistakes(file: path, mistakes: mistakes) }
+        if !mistakes.isEmpty { throw FileMistakes(file: file, mistakes: mistakes) }
         return lines.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
@@ -61,7 +96,7 @@ package enum RecordedConditions {
         }
         var time: WallTime?
         if let seconds = object["at"] as? Double, (0..<1e11).contains(seconds) {
-            time = WallTime(sinceEpoch: .milliseconds(Int64(seconds * 1_000)))
+            time = WallTime(sinceEpoch: .milliseconds(Int64((seconds * 1_000).rounded())))
         } else if let text = object["time"] as? String {
             time = WallTime(text)
         }
@@ -80,22 +115,23 @@ package enum RecordedConditions {
             }
             return value
         }
-        let number = { (raw: Any) in raw as? Double }
+        let percentage = { (raw: Any) in (raw as? Double).flatMap { (0...100).contains($0) ? $0 : nil } }
+        let bytes = { (raw: Any) in (raw as? Int).flatMap { $0 >= 0 ? $0 : nil } }
         var conditions = Conditions()
         conditions.power = try read("power") { ($0 as? String).flatMap(Conditions.PowerSource.init(rawValue:)) }
-        conditions.batteryPercent = try read("batteryPercent", number)
+        conditions.batteryPercent = try read("batteryPercent", percentage)
         conditions.lowPowerMode = try read("lowPowerMode") { $0 as? Bool }
         conditions.thermal = try read("thermal") { raw in
             Conditions.ThermalState.allCases.first { "\($0)" == raw as? String || $0.rawValue == raw as? Int }
         }
-        conditions.cpuPressure = try read("cpuPressure", number)
-        conditions.ioPressure = try read("ioPressure", number)
-        conditions.memoryPressure = try read("memoryPressure", number)
-        conditions.availableMemoryBytes = try read("availableMemoryBytes") { $0 as? Int }
-        conditions.freeDiskBytes = try read("freeDiskBytes") { $0 as? Int }
+        conditions.cpuPressure = try read("cpuPressure", percentage)
+        conditions.ioPressure = try read("ioPressure", percentage)
+        conditions.memoryPressure = try read("memoryPressure", percentage)
+        conditions.availableMemoryBytes = try read("availableMemoryBytes", bytes)
+        conditions.freeDiskBytes = try read("freeDiskBytes", bytes)
         conditions.network = try read("network") { ($0 as? String).flatMap(Conditions.Network.init(rawValue:)) }
         conditions.userIdle = try read("userIdle") { $0 as? Bool }
-        conditions.foreignGPULoad = try read("foreignGPULoad", number)
+        conditions.foreignGPULoad = try read("foreignGPULoad", percentage)
         return Line(at: time.sinceEpoch, offsetSeconds: time.offsetSeconds, conditions: conditions)
     }
 }
