@@ -28,7 +28,8 @@ extension Simulation {
             killed.append(id)
         case .requeue(let id, let notBefore):
             let index = try live(id, .nothingLost, "requeued")
-            guard jobs[index].wantsGPU, notBefore >= now + .seconds(10), notBefore <= now + .seconds(600) else {
+            let backoff = min(.seconds(10) * (1 << min(jobs[index].losses, 20)), .seconds(600))
+            guard jobs[index].wantsGPU, notBefore == now + backoff else {
                 throw broken(.room, id, "it was requeued to \(notBefore)")
             }
             leaveRun(index)

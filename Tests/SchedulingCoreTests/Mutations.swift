@@ -81,12 +81,7 @@ extension Mutation {
         Mutation(
             name: "a host that starts anew has used up attempts",
             file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "let losses = run.losses + 1",
-            new: "let losses = run.attempt", invariant: "oneOutcome"),
-        Mutation(
-            name: "the two gates of a condition are guarded each for itself",
-            file: "SchedulingCore/Conditions/ConditionGates.swift",
-            old: "if usualChange == .opened { strict[index].otherOpened(at: now) }",
-            new: "_ = index", invariant: "flapping"),
+            new: "let losses = run.attempt", invariant: "room"),
         Mutation(
             name: "the time in a place is forgotten when it is left",
             file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
