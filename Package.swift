@@ -52,7 +52,7 @@ let package = Package(
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
-                argumentParser,
+                "Confinement", argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(
@@ -65,13 +65,15 @@ let package = Package(
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
-        room("JobLink", ["TaskModel"]),
+        room("JobLink", ["TaskModel", "CProcess"]),
+        room("Confinement", ["CProcess"]),
+        .target(name: "CProcess", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
         room("SystemConditions", ["TaskModel", "CSystemConditions"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         room("ImageCodecs", ["CImageCodecs"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -121,6 +123,7 @@ let package = Package(
         tests(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
+        tests(of: "Confinement", ["CProcess", "JobLink"]),
         tests(of: "SystemConditions", ["TaskModel"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
@@ -128,8 +131,9 @@ let package = Package(
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
-        tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "TaskStore"]),
+        tests(
+            of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
+        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "TaskStore", "Confinement"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import FoundationEssentials
 import ResourceProbe
 
@@ -29,6 +30,7 @@ struct DevicesCommand: AsyncParsableCommand {
         let report = await ResourceProbe.report(options)
         guard json else {
             print(DeviceListing(report).text, terminator: "")
+            print(Confinement.status.sentence)
             return
         }
         let encoder = JSONEncoder()
@@ -48,6 +50,8 @@ struct DevicesDocument: Encodable {
     let whyNoGPU: [Cause]
     /// A test's option: a CPU device stands for a GPU.
     let cpuDevicesCountAsGPU: Bool
+    /// What this kernel keeps from workers, in a sentence.
+    let confinement = Confinement.status.sentence
 
     init(_ report: ProbeReport) {
         cpu = report.cpu

@@ -58,6 +58,13 @@ struct ExportSession {
                 StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
                 return .cannotCreate
             }
+            let outputs: OutputFolder?
+            do throws(ExportFailure) {
+                outputs = plan.items.isEmpty ? nil : try OutputFolder(path: folder)
+            } catch {
+                StandardError.write("bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
+                return error.code == "outputRefused" ? .cannotCreate : .writeFailed
+            }
             let report: ReportFile?
             do throws(ReportFile.Refusal) {
                 let inputs = Set(scan.files.map(\.key))
@@ -70,7 +77,7 @@ struct ExportSession {
             }
             let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
             Leftovers.remove(from: plan.outputFolders)
-            return try export(plan, store, job, offer, signals, early, report)
+            return try export(plan, store, job, offer, signals, early, report, outputs)
         } catch {
             StandardError.write("bgrun: \(error)\n")
             return .of(error)
@@ -97,7 +104,7 @@ struct ExportSession {
 
     private func export(
         _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
-        _ early: [WorkerProcess], _ report: ReportFile?
+        _ early: [WorkerProcess], _ report: ReportFile?, _ outputs: OutputFolder?
     ) throws(StoreError) -> ExitStatus {
         let ledger = ExportLedger(
             report: report, display: ProgressDisplay(command.progress),
@@ -113,7 +120,8 @@ struct ExportSession {
                 hang: command.stallLimit.duration, grace: command.grace.duration),
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: command.expireAfter?.duration, signals: signals)
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals,
+            outputs: outputs)
         if command.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
@@ -122,6 +130,7 @@ struct ExportSession {
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         let outcome = run.run()
+        Leftovers.remove(of: run.fallen, from: plan.outputFolders)
         let seconds = begin.duration(to: clock.now).inSeconds
         let summary = ExportSummary(
             outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total, abandoned: run.abandoned,

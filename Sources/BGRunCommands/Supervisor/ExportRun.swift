@@ -24,6 +24,11 @@ final class ExportRun {
         var expireAfter: Duration?
         /// What becomes readable when a signal came.
         var signals: Int32
+        /// Where all outputs lie; nil when no item is left to be done.
+        var outputs: OutputFolder?
+
+        /// Whether a worker may be given an item for a device.
+        var mayUseDevice: Bool { device != nil || search != nil }
     }
 
     private let plan: ExportPlan
@@ -46,6 +51,8 @@ final class ExportRun {
     private var outcome: TaskOutcome?
     /// Items that could not be handed out, by the worker they were meant for.
     private var refused: [(worker: Int, ExportResult)] = []
+    /// Workers that ended in the middle of their work and may have left temporary names.
+    private(set) var fallen: Set<pid_t> = []
     /// Items in work that were killed when the grace time was over.
     private(set) var abandoned = 0
     private(set) var trouble = OutputTrouble()
@@ -74,6 +81,7 @@ final class ExportRun {
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
         machine = JobMachine(itemCount: plan.items.count, limits: settings.limits, lanes: settings.lanes)
+        for worker in workers { Self.confine(worker, settings) }
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
         for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
     }
@@ -137,6 +145,7 @@ final class ExportRun {
                 process.kill()
                 let death = process.reap()
                 workers[worker] = nil
+                fallen.insert(process.processID)
                 perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
             }
         }
@@ -218,7 +227,10 @@ final class ExportRun {
         for action in actions {
             switch action {
             case .run(let item, let worker, let terms): run(item, on: worker, terms)
-            case .kill(let worker): workers[worker]?.kill()
+            case .kill(let worker):
+                guard let process = workers[worker] else { break }
+                process.kill()
+                fallen.insert(process.processID)
             case .settle(let item, let settlement):
                 settle(item, settlement, ended?.item == item ? ended : nil, worker: worker)
                 if ended?.item == item { ended = nil }
@@ -232,8 +244,14 @@ final class ExportRun {
         inFlight[worker] = InFlight(item: index, terms: terms, since: now)
         do {
             try journal.plan(plan.items, from: index, planned: &planned)
-            let process = try workers[worker] ?? WorkerProcess()
+            let process = try workers[worker] ?? startWorker()
             workers[worker] = process
+            let input = open(item.input.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            guard input >= 0 else {
+                refuse(worker, "unreadable", String(cString: strerror(errno)))
+                return
+            }
+            defer { close(input) }
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
@@ -242,17 +260,34 @@ final class ExportRun {
                 ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
                 environment: terms.lane == .device ? device?.environment ?? [:] : [:])
             // A worker that died in between is noticed when its socket is read.
-            if case .refused(let status) = process.channel.send(message) {
-                var result = ExportResult(status: .failed)
+            if case .refused(let status) = process.channel.send(message, descriptors: [input]) {
                 let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
-                result.failure = .init(code: "notHandedOut", reason: reason)
-                refused.append((worker, result))
+                refuse(worker, "notHandedOut", reason)
             }
             adviseAhead(of: index)
         } catch {
             fail(error)
             perform(machine.itemFinished(worker: worker, .givenUp, at: now), worker: worker)
         }
+    }
+
+    private func refuse(_ worker: Int, _ code: String, _ reason: String) {
+        var result = ExportResult(status: .failed)
+        result.failure = .init(code: code, reason: reason)
+        refused.append((worker, result))
+    }
+
+    private func startWorker() throws(SpawnFailure) -> WorkerProcess {
+        let process = try WorkerProcess()
+        Self.confine(process, settings)
+        return process
+    }
+
+    /// A worker that is gone already, or does not get this, gets no item either: its end is noticed at its socket.
+    private static func confine(_ process: WorkerProcess, _ settings: Settings) {
+        guard let outputs = settings.outputs else { return }
+        let terms = WorkerTerms(outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice)
+        _ = process.channel.send(HostMessage.confine(terms), descriptors: [outputs.descriptor])
     }
 
     /// Has the kernel read the next inputs while the workers are busy.

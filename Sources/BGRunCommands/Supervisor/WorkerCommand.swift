@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import Foundation
 import Glibc
 import ImageExport
@@ -17,16 +18,26 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
+        // Before there is another thread: that one would keep its rights.
+        guard let outputs = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
         let lanes = Lanes()
         let exporter = ImageExporter(lanes: lanes)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let clock = SuspendingClock()
-        while case .message(.run(let item, let environment)) = channel.receive(HostMessage.self, waiting: true) {
+        var input: [Int32] = []
+        while case .message(.run(let item, let environment)) = channel.receive(
+            HostMessage.self, waiting: true, descriptors: &input)
+        {
+            defer { for descriptor in input { close(descriptor) } }
             for (name, value) in environment { setenv(name, value, 1) }
             faults.strike(item.input)
+            if let escape = WorkerEscapes.result(of: item.input, ProcessInfo.processInfo.environment) {
+                guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
+                continue
+            }
             var lastSent = clock.now
-            let result = exporter.export(item) { progress in
+            let result = exporter.export(item, input: input.first, into: outputs) { progress in
                 if let megapixels = progress.encodingMegapixels {
                     let seconds = Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels
                     if case .closed = channel.send(WorkerMessage.encoding(seconds: seconds)) { return false }

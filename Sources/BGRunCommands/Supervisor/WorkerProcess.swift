@@ -6,7 +6,7 @@ import SchedulingCore
 /// down.
 struct WorkerProcess {
     let channel: PacketChannel
-    private let processID: pid_t
+    let processID: pid_t
 
     /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
     private static let newSession: Int16 = 0x80

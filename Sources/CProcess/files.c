@@ -1,0 +1,32 @@
+#include "CProcess.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+// struct open_how (linux/openat2.h), which older headers lack.
+struct how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+const int cp_o_path = O_PATH;
+const int cp_o_nameless = O_TMPFILE;
+
+int cp_openat2(int folder, const char *path, int flags, mode_t mode, unsigned resolve) {
+    struct how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+        .mode = flags & O_CREAT ? mode : 0,
+        .resolve = resolve,
+    };
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+int cp_rename(int folder, const char *from, const char *to, unsigned flags) {
+    return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
+}
