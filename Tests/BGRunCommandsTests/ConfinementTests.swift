@@ -118,6 +118,12 @@ import Testing
         #expect(Set(try place.contents("out").keys) == ["photo-0003.jpg"])
     }
 
+    @Test("rule 76: what a killed worker left under a temporary name is taken away by the same job")
+    func whatAKilledWorkerLeftUnderATemporaryNameIsTakenAway() throws {
+        #expect(try outcomes(["abandon:\(place.path)/out"]).isEmpty)
+        #expect(Set(try place.contents("out").keys) == ["photo-0001.jpg", "photo-0003.jpg"])
+    }
+
     @Test("rule 76: an output folder that goes away under way stops the job, and nothing is written where it was")
     func anOutputFolderThatGoesAwayUnderWayStopsTheJob() throws {
         for number in 4...8 {

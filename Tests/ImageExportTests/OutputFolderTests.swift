@@ -102,7 +102,19 @@ import Testing
         #expect(rename(place.file("out"), place.file("away")) == 0)
         symlink(place.file("elsewhere"), place.file("out"))
         let failure = #expect(throws: ExportFailure.self) { _ = try OutputFolder(path: place.file("out")) }
-        #expect(failure?.reason == "cannot open the output folder \(place.file("out")): it was replaced by a link")
+        #expect(
+            failure?.reason
+                == "cannot open the output folder \(place.file("out")): \(place.file("out")) was replaced by a link")
+    }
+
+    @Test func theChosenFolderIsMadeWithoutFollowingALinkThatCameMeanwhile() throws {
+        symlink(place.file("elsewhere"), place.file("link"))
+        let failure = #expect(throws: ExportFailure.self) { _ = try OutputFolder(path: place.file("link/new/out")) }
+        #expect(failure?.code == "outputRefused")
+        #expect(failure?.reason.hasSuffix("\(place.file("link")) was replaced by a link") == true)
+        #expect(try isEmpty("elsewhere"))
+        _ = try OutputFolder(path: place.file("new/out"))
+        #expect(try isEmpty("new/out"))
     }
 
     @Test(arguments: ["moved", "removed", "replaced by a folder", "replaced by a link"])

@@ -58,13 +58,6 @@ struct ExportSession {
                 StandardError.write("bgrun: nothing can be written in \(folder). Make it writable.\n")
                 return .cannotCreate
             }
-            let outputs: OutputFolder?
-            do throws(ExportFailure) {
-                outputs = plan.items.isEmpty ? nil : try OutputFolder(path: folder)
-            } catch {
-                StandardError.write("bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
-                return error.code == "outputRefused" ? .cannotCreate : .writeFailed
-            }
             let report: ReportFile?
             do throws(ReportFile.Refusal) {
                 let inputs = Set(scan.files.map(\.key))
@@ -74,6 +67,13 @@ struct ExportSession {
             } catch {
                 StandardError.write("bgrun: \(error.sentence)\n")
                 return error.status
+            }
+            let outputs: OutputFolder?
+            do throws(ExportFailure) {
+                outputs = plan.items.isEmpty ? nil : try OutputFolder(path: folder)
+            } catch {
+                StandardError.write("bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
+                return error.code == "outputRefused" ? .cannotCreate : .writeFailed
             }
             let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
             Leftovers.remove(from: plan.outputFolders)

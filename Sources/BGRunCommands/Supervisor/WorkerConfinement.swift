@@ -76,6 +76,7 @@ enum WorkerEscapes {
         case "remove": unlink(target) == 0
         case "list": opendir(target).map { closedir($0) } != nil
         case "run": starts(target)
+        case "abandon": opens("\(target)/.bgrun-\(getpid())-1", O_WRONLY | O_CREAT) && raise(SIGKILL) == 0
         case "signal": kill(getppid(), SIGCONT) == 0
         case "tcp": socketWorks(AF_INET, SOCK_STREAM)
         case "udp": socketWorks(AF_INET, SOCK_DGRAM)

@@ -24,25 +24,28 @@ package final class OutputFolder: Sendable {
         }
     }
 
-    /// Opens a folder, and makes it and those above it where they are missing.
+    /// Opens a folder, and makes it and those above it where they are missing; no link is followed on the way.
     ///
     /// - Parameters:
-    ///   - path: Absolute and without links, so that one that takes the place of a part of it shows.
+    ///   - path: Absolute and without links, so that one that took the place of a part of it shows.
     ///   - making: Whether to make what is missing.
     ///   - followsLinks: false asks for the stricter walk of older kernels.
     /// - Throws: ``ExportFailure`` with the system's reason.
     package convenience init(
         path: String, making: Bool = true, followsLinks: Bool = true
     ) throws(ExportFailure) {
-        if making { try Self.make(path) }
-        let resolve = UInt32(CP_RESOLVE_NO_SYMLINKS | CP_RESOLVE_NO_MAGICLINKS)
-        var fd = cp_openat2(AT_FDCWD, path, cp_o_path | O_DIRECTORY, 0, resolve)
-        if fd < 0 && Self.isMissingCall(errno) {
-            fd = Glibc.open(path, cp_o_path | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        var fd = Glibc.open("/", Self.placeFlags)
+        var reached = ""
+        for part in path.split(separator: "/") where fd >= 0 {
+            reached += "/\(part)"
+            fd = Self.step(from: fd, to: String(part), making: making)
         }
         guard fd >= 0 else {
-            let reason = errno == ELOOP ? "it was replaced by a link" : String(cString: strerror(errno))
-            throw ExportFailure(ExportFailure.outputCode(errno), "cannot open the output folder \(path): \(reason)")
+            guard errno != EXDEV else {
+                throw ExportFailure(
+                    "outputRefused", "cannot open the output folder \(path): \(reached) was replaced by a link")
+            }
+            throw .output(making ? "cannot make the output folder \(path)" : "cannot open the output folder \(path)")
         }
         try self.init(path: path, adopting: fd, followsLinks: followsLinks)
     }
@@ -124,37 +127,44 @@ package final class OutputFolder: Sendable {
 
     /// Opens a folder below this one; -1 and `errno` as usual, with EXDEV where it leads out.
     private func beneath(_ parts: ArraySlice<String>) -> Int32 {
-        let flags = cp_o_path | O_DIRECTORY | O_CLOEXEC
-        guard !parts.isEmpty else { return openat(descriptor, ".", flags) }
+        guard !parts.isEmpty else { return openat(descriptor, ".", Self.placeFlags) }
         if followsLinks {
             let resolve = UInt32(CP_RESOLVE_BENEATH | CP_RESOLVE_NO_MAGICLINKS)
             for _ in 0..<Self.maxAttempts {
-                let fd = cp_openat2(descriptor, parts.joined(separator: "/"), flags, 0, resolve)
+                let fd = cp_openat2(descriptor, parts.joined(separator: "/"), Self.placeFlags, 0, resolve)
                 if fd >= 0 { return fd }
-                if Self.isMissingCall(errno) { break }
+                if [ENOSYS, EPERM].contains(errno) { break }
                 guard errno == EAGAIN else { return -1 }
             }
         }
-        return level(by: parts, flags)
+        return level(by: parts)
     }
 
     /// One level at a time, no link followed: EXDEV where there is one.
-    private func level(by parts: ArraySlice<String>, _ flags: Int32) -> Int32 {
-        var fd = openat(descriptor, ".", flags)
-        for part in parts {
-            guard fd >= 0 else { break }
-            let next = openat(fd, part, flags | O_NOFOLLOW)
-            var reason = errno
-            var status = stat()
-            if next < 0, fstatat(fd, part, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
-                reason = EXDEV
-            }
-            close(fd)
-            errno = reason
-            fd = next
-        }
+    private func level(by parts: ArraySlice<String>) -> Int32 {
+        var fd = openat(descriptor, ".", Self.placeFlags)
+        for part in parts where fd >= 0 { fd = Self.step(from: fd, to: part, making: false) }
         return fd
     }
+
+    /// Opens a folder in a folder, which is closed; -1 and `errno` as usual, with EXDEV where there is a link instead.
+    private static func step(from folder: Int32, to name: String, making: Bool) -> Int32 {
+        let flags = placeFlags | O_NOFOLLOW
+        var next = openat(folder, name, flags)
+        if next < 0, making, errno == ENOENT, mkdirat(folder, name, 0o777) == 0 || errno == EEXIST {
+            next = openat(folder, name, flags)
+        }
+        var reason = errno
+        var status = stat()
+        if next < 0, fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
+            reason = EXDEV
+        }
+        close(folder)
+        errno = reason
+        return next
+    }
+
+    private static let placeFlags = cp_o_path | O_DIRECTORY | O_CLOEXEC
 
     private func refusal(_ parts: ArraySlice<String>) -> ExportFailure {
         let failure = ExportFailure.output("cannot open \(shown(parts))")
@@ -182,12 +192,10 @@ package final class OutputFolder: Sendable {
     /// A rename nearby makes the kernel give up; it is not that something is always renamed.
     private static let maxAttempts = 16
 
-    private static func isMissingCall(_ reason: Int32) -> Bool { [ENOSYS, EPERM].contains(reason) }
-
     /// Opens a folder that no job has chosen, wherever its path leads, and makes it where it is missing.
     static func openAny(_ folder: String) throws(ExportFailure) -> Int32 {
         try make(folder)
-        let fd = Glibc.open(folder, cp_o_path | O_DIRECTORY | O_CLOEXEC)
+        let fd = Glibc.open(folder, placeFlags)
         guard fd >= 0 else { throw .output("cannot open \(folder)") }
         return fd
     }
