@@ -6,8 +6,8 @@ import Testing
 /// A worker whose decoder a hostile picture has taken over, and what it reaches then.
 @Suite struct ConfinementTests {
     private let place: TestPlace
-    private static let isThere = Confinement.status.landlockVersion ?? 0
-    private static let skipped: Comment = "SKIPPED: this kernel has no Landlock, so that workers are not confined"
+    static let isThere = Confinement.status.landlockVersion ?? 0
+    static let skipped: Comment = "SKIPPED: this kernel has no Landlock, so that workers are not confined"
 
     init() throws {
         place = try TestPlace()

@@ -133,6 +133,7 @@ package final class OutputFolder: Sendable {
             for _ in 0..<Self.maxAttempts {
                 let fd = cp_openat2(descriptor, parts.joined(separator: "/"), Self.placeFlags, 0, resolve)
                 if fd >= 0 { return fd }
+                // EPERM is the answer of a container's filter.
                 if [ENOSYS, EPERM].contains(errno) { break }
                 guard errno == EAGAIN else { return -1 }
             }
