@@ -26,6 +26,7 @@ struct SystemFaultTests {
             #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "90").status == 0)
             arguments = ["--existing", "overwrite", "--name", "{stem}.{ext}"]
         }
+        try FileManager.default.createDirectory(atPath: place.path + "/out", withIntermediateDirectories: true)
         let before = try place.contents("out")
         let failed = try FaultyRun.end("\(call):error=\(reason)", arguments, in: place)
         #expect(failed.status == 74, "\(failed.errors)")
@@ -35,6 +36,12 @@ struct SystemFaultTests {
         let rest = try FaultyRun.end(nil, arguments, in: place)
         #expect(rest.status == 0, "\(rest.errors)")
         #expect(try place.contents("out").count == 6)
+    }
+
+    @Test func anOutputFolderThatCannotBeMadeIsToldBeforeAnythingStarts() throws {
+        let ended = try FaultyRun.end("mkdirat:error=ENOSPC", [], in: place)
+        #expect(ended.status == 74)
+        #expect(ended.errors.contains("diskFull: cannot make the output folder \(place.path)/out"), "\(ended.errors)")
     }
 
     @Test func oneFailureIsOneItems() throws {
