@@ -18,6 +18,15 @@ let cSettings: [CSetting] = [
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+/// What an own HTTP service needs beside Hummingbird.
+let http: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+]
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
@@ -41,8 +50,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
         .executableTarget(
@@ -52,7 +66,7 @@ let package = Package(
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
-                "Confinement", argumentParser,
+                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Confinement", argumentParser,
             ]),
         room("BackgroundTasksTesting", ["BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskModel"]),
         room(
@@ -67,6 +81,14 @@ let package = Package(
         room("TaskStore", ["TaskModel", grdb]),
         room("JobLink", ["TaskModel", "CProcess"]),
         room("Confinement", ["CProcess"]),
+        room(
+            "BackgroundService",
+            [
+                "ServiceAPI", "JobLink", "BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskStore",
+                "TaskModel", "CProcess",
+            ] + http),
+        room("ServiceClient", ["ServiceAPI", "TaskModel"]),
+        room("ServiceAPI", ["TaskModel"]),
         .target(name: "CProcess", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),

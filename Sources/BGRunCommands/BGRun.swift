@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Foundation
 import TaskModel
 
 /// The root of the `bgrun` command.
@@ -8,7 +9,10 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
+            ExportCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self, AttachCommand.self,
+            ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
+            CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, ServiceCommand.self,
+            DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
             WhyCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]
     )
@@ -35,6 +39,10 @@ public struct BGRun: AsyncParsableCommand {
 enum Program {
     /// Also part of what decides whether an output is still current: to be raised with every change of output bytes.
     static let version = "0.1.0"
+    /// Of the file that this process runs.
+    static var path: String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "bgrun"
+    }
     /// Every identifier of this program's requests starts with it.
     static let identifier = "bgrun"
     /// What the commands may ask of the scheduler.

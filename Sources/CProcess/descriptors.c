@@ -1,18 +1,19 @@
-#include "CProcess.h"
+#include "descriptors.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 union control {
-    char bytes[CMSG_SPACE(sizeof(int) * CP_MAX_DESCRIPTORS)];
+    char bytes[CMSG_SPACE(sizeof(int) * BG_MAX_DESCRIPTORS)];
     struct cmsghdr alignment;
 };
 
-ssize_t cp_send(
+ssize_t bg_send(
     int socket, const void *bytes, size_t count, int flags, const int *descriptors, size_t descriptor_count) {
-    if (descriptor_count > CP_MAX_DESCRIPTORS) {
+    if (descriptor_count > BG_MAX_DESCRIPTORS) {
         errno = EINVAL;
         return -1;
     }
@@ -33,7 +34,7 @@ ssize_t cp_send(
     return sendmsg(socket, &message, flags);
 }
 
-ssize_t cp_receive(int socket, void *bytes, size_t count, int flags, int *descriptors, size_t *descriptor_count) {
+ssize_t bg_receive(int socket, void *bytes, size_t count, int flags, int *descriptors, size_t *descriptor_count) {
     struct iovec content = {.iov_base = bytes, .iov_len = count};
     union control control;
     struct msghdr message = {
@@ -53,7 +54,7 @@ ssize_t cp_receive(int socket, void *bytes, size_t count, int flags, int *descri
         for (size_t index = 0; index < here; index++) {
             int descriptor;
             memcpy(&descriptor, CMSG_DATA(header) + index * sizeof(int), sizeof descriptor);
-            if (*descriptor_count < CP_MAX_DESCRIPTORS)
+            if (*descriptor_count < BG_MAX_DESCRIPTORS)
                 descriptors[(*descriptor_count)++] = descriptor;
             else
                 close(descriptor);

@@ -1,6 +1,7 @@
-#include "CProcess.h"
+#include "files.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,10 +16,10 @@ struct how {
     uint64_t resolve;
 };
 
-const int cp_o_path = O_PATH;
-const int cp_o_nameless = O_TMPFILE;
+const int bg_o_path = O_PATH;
+const int bg_o_nameless = O_TMPFILE;
 
-int cp_openat2(int folder, const char *path, int flags, mode_t mode, unsigned resolve) {
+int bg_openat2(int folder, const char *path, int flags, mode_t mode, unsigned resolve) {
     struct how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
         .mode = flags & O_CREAT ? mode : 0,
@@ -27,6 +28,6 @@ int cp_openat2(int folder, const char *path, int flags, mode_t mode, unsigned re
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-int cp_rename(int folder, const char *from, const char *to, unsigned flags) {
+int bg_rename(int folder, const char *from, const char *to, unsigned flags) {
     return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
 }

@@ -1,5 +1,6 @@
-#include "CProcess.h"
+#include "landlock.h"
 
+#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,31 +27,31 @@ enum { query_version = 1, rule_beneath = 1 };
 enum { bind_tcp = 1 << 0, connect_tcp = 1 << 1 };
 enum { scope_abstract_sockets = 1 << 0, scope_signals = 1 << 1 };
 
-int cp_landlock_version(void) {
+int bg_landlock_version(void) {
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, query_version);
 }
 
-uint64_t cp_landlock_file_rights(int version) {
+uint64_t bg_landlock_file_rights(int version) {
     if (version < 1)
         return 0;
     unsigned last = version >= 5 ? 15 : version >= 3 ? 14 : version == 2 ? 13 : 12;
     return ((uint64_t)2 << last) - 1;
 }
 
-int cp_landlock_create(int version) {
+int bg_landlock_create(int version) {
     struct ruleset rules = {
-        .files = cp_landlock_file_rights(version),
+        .files = bg_landlock_file_rights(version),
         .network = version >= 4 ? bind_tcp | connect_tcp : 0,
         .scopes = version >= 6 ? scope_abstract_sockets | scope_signals : 0,
     };
     return (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
 }
 
-int cp_landlock_allow(int ruleset, int target, uint64_t rights) {
+int bg_landlock_allow(int ruleset, int target, uint64_t rights) {
     struct beneath rule = {.rights = rights, .target = target};
     return (int)syscall(SYS_landlock_add_rule, ruleset, rule_beneath, &rule, 0);
 }
 
-int cp_landlock_enforce(int ruleset) {
+int bg_landlock_enforce(int ruleset) {
     return (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 }

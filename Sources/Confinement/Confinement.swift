@@ -25,7 +25,7 @@ package enum Confinement {
         if getenv(offSwitch) != nil {
             return Status(landlockVersion: nil, sentence: "Workers are not confined: \(offSwitch) is set.")
         }
-        let version = cp_landlock_version()
+        let version = bg_landlock_version()
         guard version >= 1 else { return Status(landlockVersion: nil, sentence: sentence(withoutLandlock: errno)) }
         var sentence = "Workers are confined to their inputs and outputs (Landlock \(version))"
         let missing = [(4, "TCP"), (6, "signals to other processes")].filter { version < $0.0 }.map(\.1)
@@ -57,31 +57,31 @@ package enum Confinement {
         guard getenv(offSwitch) == nil else { return status }
         limit(RLIMIT_CORE, to: 0)
         limit(RLIMIT_NOFILE, to: maxDescriptors)
-        guard cp_no_new_privileges() == 0 else { throw ConfinementFailure("PR_SET_NO_NEW_PRIVS", errno) }
+        guard bg_no_new_privileges() == 0 else { throw ConfinementFailure("PR_SET_NO_NEW_PRIVS", errno) }
         if let version = status.landlockVersion { try enforce(grants, version: Int32(version)) }
         // A kernel without filters, or a machine whose system calls have other numbers, goes without.
-        if cp_refuse_sockets(mayExecute) != 0, ![ENOSYS, EINVAL].contains(errno) {
+        if bg_refuse_sockets(mayExecute) != 0, ![ENOSYS, EINVAL].contains(errno) {
             throw ConfinementFailure("PR_SET_SECCOMP", errno)
         }
         return status
     }
 
     private static func enforce(_ grants: [Grant], version: Int32) throws(ConfinementFailure) {
-        let rules = cp_landlock_create(version)
+        let rules = bg_landlock_create(version)
         guard rules >= 0 else { throw ConfinementFailure("landlock_create_ruleset", errno) }
         defer { close(rules) }
-        let known = cp_landlock_file_rights(version)
+        let known = bg_landlock_file_rights(version)
         for grant in grants {
             switch grant.place {
             case .descriptor(let target): try allow(grant.use, for: target, rules, known)
             case .path(let path):
-                let target = open(path, cp_o_path | O_CLOEXEC)
+                let target = open(path, bg_o_path | O_CLOEXEC)
                 guard target >= 0 else { continue }
                 defer { close(target) }
                 try allow(grant.use, for: target, rules, known)
             }
         }
-        guard cp_landlock_enforce(rules) == 0 else { throw ConfinementFailure("landlock_restrict_self", errno) }
+        guard bg_landlock_enforce(rules) == 0 else { throw ConfinementFailure("landlock_restrict_self", errno) }
     }
 
     private static func allow(
@@ -91,7 +91,7 @@ package enum Confinement {
         guard fstat(target, &status) == 0 else { throw ConfinementFailure("fstat", errno) }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let rights = use.rights & known & (isFolder ? .max : Grant.Use.overFiles)
-        guard cp_landlock_allow(rules, target, rights) == 0 else {
+        guard bg_landlock_allow(rules, target, rights) == 0 else {
             throw ConfinementFailure("landlock_add_rule", errno)
         }
     }

@@ -40,20 +40,20 @@ extension Grant.Use {
     /// The rights over files as Landlock counts them.
     var rights: UInt64 {
         switch self {
-        case .read: Self.bits(CP_LANDLOCK_READ_FILE, CP_LANDLOCK_READ_DIR)
-        case .run: Grant.Use.read.rights | Self.bits(CP_LANDLOCK_EXECUTE)
+        case .read: Self.bits(BG_LANDLOCK_READ_FILE, BG_LANDLOCK_READ_DIR)
+        case .run: Grant.Use.read.rights | Self.bits(BG_LANDLOCK_EXECUTE)
         case .produce:
             Self.bits(
-                CP_LANDLOCK_WRITE_FILE, CP_LANDLOCK_MAKE_REG, CP_LANDLOCK_MAKE_DIR, CP_LANDLOCK_REMOVE_FILE,
-                CP_LANDLOCK_REFER, CP_LANDLOCK_TRUNCATE)
-        case .keep: Grant.Use.read.rights | Grant.Use.produce.rights | Self.bits(CP_LANDLOCK_REMOVE_DIR)
-        case .device: Grant.Use.read.rights | Self.bits(CP_LANDLOCK_WRITE_FILE, CP_LANDLOCK_IOCTL_DEV)
+                BG_LANDLOCK_WRITE_FILE, BG_LANDLOCK_MAKE_REG, BG_LANDLOCK_MAKE_DIR, BG_LANDLOCK_REMOVE_FILE,
+                BG_LANDLOCK_REFER, BG_LANDLOCK_TRUNCATE)
+        case .keep: Grant.Use.read.rights | Grant.Use.produce.rights | Self.bits(BG_LANDLOCK_REMOVE_DIR)
+        case .device: Grant.Use.read.rights | Self.bits(BG_LANDLOCK_WRITE_FILE, BG_LANDLOCK_IOCTL_DEV)
         }
     }
 
     /// Rights over what is in a file; the others are rights over folders.
     static let overFiles = bits(
-        CP_LANDLOCK_EXECUTE, CP_LANDLOCK_WRITE_FILE, CP_LANDLOCK_READ_FILE, CP_LANDLOCK_TRUNCATE, CP_LANDLOCK_IOCTL_DEV)
+        BG_LANDLOCK_EXECUTE, BG_LANDLOCK_WRITE_FILE, BG_LANDLOCK_READ_FILE, BG_LANDLOCK_TRUNCATE, BG_LANDLOCK_IOCTL_DEV)
 
     private static func bits(_ rights: Int...) -> UInt64 { rights.reduce(0) { $0 | UInt64($1) } }
 }

@@ -45,7 +45,7 @@ package struct PacketChannel {
         }
         return data.withUnsafeBytes { bytes in
             while true {
-                let sent = cp_send(
+                let sent = bg_send(
                     descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), descriptors, descriptors.count)
                 if sent < 0 && errno == EINTR { continue }
                 if sent == bytes.count { return .done }
@@ -68,9 +68,9 @@ package struct PacketChannel {
         return withUnsafeTemporaryAllocation(byteCount: Self.maxBytes, alignment: 16) { buffer in
             while true {
                 let flags = waiting ? 0 : Int32(MSG_DONTWAIT)
-                var received = [Int32](repeating: -1, count: Int(CP_MAX_DESCRIPTORS))
+                var received = [Int32](repeating: -1, count: Int(BG_MAX_DESCRIPTORS))
                 var receivedCount = 0
-                let count = cp_receive(
+                let count = bg_receive(
                     descriptor, buffer.baseAddress, buffer.count, flags, &received, &receivedCount)
                 if count < 0 && errno == EINTR { continue }
                 if count < 0 && errno == EAGAIN { return .nothingYet }

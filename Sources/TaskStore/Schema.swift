@@ -73,6 +73,42 @@ enum Schema {
                     ALTER TABLE job ADD COLUMN work_bytes INTEGER;
                     """)
         }
+        migrator.registerMigration("3 jobs of the service") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE service_job (
+                        id INTEGER PRIMARY KEY,
+                        identifier TEXT NOT NULL,
+                        submission TEXT NOT NULL,
+                        state TEXT NOT NULL,
+                        paused INTEGER NOT NULL,
+                        attempts INTEGER NOT NULL,
+                        submitted REAL NOT NULL,
+                        started REAL,
+                        ended REAL,
+                        outcome TEXT,
+                        status INTEGER,
+                        resumable INTEGER NOT NULL,
+                        fraction REAL,
+                        text TEXT,
+                        summary TEXT,
+                        process INTEGER,
+                        process_start INTEGER,
+                        process_boot TEXT,
+                        processor_seconds REAL NOT NULL,
+                        running_seconds REAL NOT NULL
+                    ) STRICT;
+
+                    CREATE INDEX service_job_state ON service_job(state) WHERE state <> 'ended';
+
+                    CREATE TABLE service_wait (
+                        job INTEGER NOT NULL,
+                        reason TEXT NOT NULL,
+                        seconds REAL NOT NULL,
+                        PRIMARY KEY (job, reason)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }

@@ -216,11 +216,11 @@ package final class TaskStore: Sendable {
         return try Int64.fetchOne(db, sql: "SELECT id FROM settings WHERE text = ?", arguments: [text]) ?? 0
     }
 
-    private func write<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+    func write<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
         do { return try queue.write(body) } catch { throw Self.wrap(error, path) }
     }
 
-    private func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+    func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
         do { return try queue.read(body) } catch { throw Self.wrap(error, path) }
     }
 

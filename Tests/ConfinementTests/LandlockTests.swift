@@ -6,7 +6,7 @@ import Testing
 
 /// What the kernel's own calls do, each tried in a thread that ends with its rights.
 @Suite struct LandlockTests {
-    static let version = cp_landlock_version()
+    static let version = bg_landlock_version()
     static let skipped: Comment = "SKIPPED: this kernel has no Landlock, so that nothing can be confined"
 
     @Test func theStatusIsOneSentenceEitherWay() {
@@ -16,11 +16,11 @@ import Testing
     }
 
     @Test func laterVersionsOfLandlockKnowMoreRights() {
-        let rights = (0...7).map { cp_landlock_file_rights($0) }
+        let rights = (0...7).map { bg_landlock_file_rights($0) }
         #expect(rights[0] == 0 && rights[1] == (1 << 13) - 1)
-        #expect(rights[2] == rights[1] | UInt64(CP_LANDLOCK_REFER))
-        #expect(rights[3] == rights[2] | UInt64(CP_LANDLOCK_TRUNCATE) && rights[4] == rights[3])
-        #expect(rights[5] == rights[4] | UInt64(CP_LANDLOCK_IOCTL_DEV) && rights[7] == rights[5])
+        #expect(rights[2] == rights[1] | UInt64(BG_LANDLOCK_REFER))
+        #expect(rights[3] == rights[2] | UInt64(BG_LANDLOCK_TRUNCATE) && rights[4] == rights[3])
+        #expect(rights[5] == rights[4] | UInt64(BG_LANDLOCK_IOCTL_DEV) && rights[7] == rights[5])
     }
 
     @Test(.enabled(if: version >= 1, skipped))
@@ -30,15 +30,15 @@ import Testing
         try Data("inside".utf8).write(to: URL(fileURLWithPath: path + "/open/file"))
         try Data("outside".utf8).write(to: URL(fileURLWithPath: path + "/closed/file"))
         let outcomes = onThread { () -> [Int32] in
-            let target = open(path + "/open", cp_o_path | O_CLOEXEC)
-            let rules = cp_landlock_create(Self.version)
+            let target = open(path + "/open", bg_o_path | O_CLOEXEC)
+            let rules = bg_landlock_create(Self.version)
             defer {
                 close(target)
                 close(rules)
             }
-            let rights = UInt64(CP_LANDLOCK_READ_FILE | CP_LANDLOCK_READ_DIR)
-            guard cp_landlock_allow(rules, target, rights) == 0, cp_no_new_privileges() == 0,
-                cp_landlock_enforce(rules) == 0
+            let rights = UInt64(BG_LANDLOCK_READ_FILE | BG_LANDLOCK_READ_DIR)
+            guard bg_landlock_allow(rules, target, rights) == 0, bg_no_new_privileges() == 0,
+                bg_landlock_enforce(rules) == 0
             else { return [] }
             return [
                 reason(path + "/open/file", O_RDONLY), reason(path + "/open/file", O_WRONLY),
@@ -52,8 +52,8 @@ import Testing
     @Test func refusedSocketsStayRefusedAndOpenOnesStayUsable() {
         let outcomes = onThread { () -> [Int32] in
             var ends: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0, cp_no_new_privileges() == 0,
-                cp_refuse_sockets(true) == 0
+            guard socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0, bg_no_new_privileges() == 0,
+                bg_refuse_sockets(true) == 0
             else { return [errno] }
             defer { for end in ends { close(end) } }
             var outcomes: [Int32] = []

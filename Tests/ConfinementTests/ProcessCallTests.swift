@@ -11,23 +11,21 @@ import Testing
             one.closeDescriptor()
             other.closeDescriptor()
         }
-        var process = pid_t()
-        var user = uid_t()
-        var group = gid_t()
-        #expect(cp_peer(one.descriptor, &process, &user, &group) == 0)
-        #expect(process == getpid() && user == geteuid() && group == getegid())
+        var peer = bg_peer()
+        #expect(bg_peer_of(one.descriptor, &peer) == 0)
+        #expect(peer.process == getpid() && peer.user == geteuid() && peer.group == getegid())
     }
 
     @Test func aProcessIsSignalledByItsDescriptor() throws {
         let process = try Process.run(URL(fileURLWithPath: "/bin/sleep"), arguments: ["600"])
-        let descriptor = cp_process_descriptor(process.processIdentifier)
+        let descriptor = bg_pidfd_open(process.processIdentifier)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
-        #expect(cp_signal(descriptor, SIGKILL) == 0)
+        #expect(bg_pidfd_signal(descriptor, SIGKILL) == 0)
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal)
-        #expect(cp_signal(descriptor, 0) == -1 && errno == ESRCH)
+        #expect(bg_pidfd_signal(descriptor, 0) == -1 && errno == ESRCH)
     }
 
     @Test func descriptorsComeWithTheirMessageAndOnlyToThoseWhoTakeThem() throws {

@@ -182,7 +182,7 @@ private final class Swapping: Sendable {
     init(_ one: String, _ other: String) {
         let thread = Thread { [self] in
             while !stops.load(ordering: .acquiring),
-                cp_rename(AT_FDCWD, one, other, UInt32(CP_RENAME_EXCHANGE)) == 0
+                bg_rename(AT_FDCWD, one, other, UInt32(BG_RENAME_EXCHANGE)) == 0
             {
                 swaps.add(1, ordering: .relaxed)
             }

@@ -19,7 +19,12 @@ package struct JobLock: ~Copyable {
     /// - Returns: nil while another process holds the lock of this name.
     /// - Throws: ``StoreError`` where there can be no lock: `cannotOpen` or `writeFailed`.
     package init?(_ name: String, in folder: String) throws(StoreError) {
-        path = "\(folder)/\(name).lock"
+        try self.init(path: "\(folder)/\(name).lock")
+    }
+
+    /// As ``init(_:in:)``.
+    package init?(path: String) throws(StoreError) {
+        self.path = path
         while true {
             let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             guard fd >= 0 else { throw Self.failure(path, errno) }

@@ -70,11 +70,11 @@ final class ExportLedger {
     func note(_ text: String) { display.note(text) }
 
     /// Tells that the job was asked to stop.
-    func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason, text) }
+    func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason.code, text) }
 
     /// Tells how the job ended.
     func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
-        display.ended(outcome, summary, text: text)
+        display.ended(outcome: outcome.code, summary: JSONText.encode(summary), text: text)
     }
 
     func endDisplay() { display.end() }

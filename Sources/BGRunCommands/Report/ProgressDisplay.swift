@@ -94,34 +94,35 @@ struct ProgressDisplay {
         StandardError.write(text + "\n")
     }
 
-    /// The job was asked to stop.
-    mutating func stopping(_ reason: StopReason, _ text: String) {
+    /// The job was asked to stop; `reason` is its code.
+    mutating func stopping(_ reason: String, _ text: String) {
         guard case .json = style else { return note(text) }
-        StandardError.write(JSONText.encode(Event(event: "stopping", reason: reason.code, text: text)) + "\n")
+        StandardError.write(JSONText.encode(Event(event: "stopping", reason: reason, text: text)) + "\n")
     }
 
     /// The job ended; nothing but notes follows.
-    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+    ///
+    /// - Parameters:
+    ///   - outcome: Its code.
+    ///   - summary: JSON.
+    ///   - text: For a person; nil tells nothing.
+    mutating func ended(outcome: String, summary: String?, text: String?) {
         guard case .json = style else {
             end()
             if let text { StandardError.write(text) }
             return
         }
-        if case .stopped(let reason) = outcome {
-            StandardError.write(JSONText.encode(Event(event: "stopped", reason: reason.code)) + "\n")
+        if outcome.hasPrefix("stopped.") {
+            StandardError.write(
+                JSONText.encode(Event(event: "stopped", reason: String(outcome.dropFirst("stopped.".count)))) + "\n")
         }
-        StandardError.write(JSONText.encode(Final(summary: summary)) + "\n")
+        StandardError.write("{\"event\":\"finished\",\"summary\":\(summary ?? "null")}\n")
     }
 
     private struct Event: Encodable {
         var event: String
         var reason: String?
         var text: String?
-    }
-
-    private struct Final: Encodable {
-        var event = "finished"
-        var summary: ExportSummary
     }
 
     static func text(_ progress: ProgressSnapshot, device: String) -> String {

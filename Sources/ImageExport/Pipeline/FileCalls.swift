@@ -17,7 +17,7 @@ package struct FileCalls: Sendable {
     package var replace: @Sendable (_ folder: Int32, _ from: String, _ to: String) -> Int32
 
     package static let system = FileCalls(
-        openNameless: { folder in openat(folder, ".", cp_o_nameless | O_WRONLY | O_CLOEXEC, 0o666) },
+        openNameless: { folder in openat(folder, ".", bg_o_nameless | O_WRONLY | O_CLOEXEC, 0o666) },
         create: { folder, name in openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666) },
         write: { file, bytes in Glibc.write(file, bytes.baseAddress, bytes.count) },
         flush: { file in fdatasync(file) },
@@ -28,7 +28,7 @@ package struct FileCalls: Sendable {
         replace: { folder, from, to in renameat(folder, from, folder, to) })
 
     private static let moveUnlessExists: @Sendable (Int32, String, String) -> Int32 = { folder, from, to in
-        if cp_rename(folder, from, to, UInt32(CP_RENAME_NOREPLACE)) == 0 { return 0 }
+        if bg_rename(folder, from, to, UInt32(BG_RENAME_NOREPLACE)) == 0 { return 0 }
         guard [EINVAL, ENOSYS].contains(errno) else { return -1 }
         // A file system without that rename, e.g. NFS, has links; the temporary name is taken away by its owner.
         return linkat(folder, from, folder, to, 0)

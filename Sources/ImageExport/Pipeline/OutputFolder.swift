@@ -129,9 +129,9 @@ package final class OutputFolder: Sendable {
     private func beneath(_ parts: ArraySlice<String>) -> Int32 {
         guard !parts.isEmpty else { return openat(descriptor, ".", Self.placeFlags) }
         if followsLinks {
-            let resolve = UInt32(CP_RESOLVE_BENEATH | CP_RESOLVE_NO_MAGICLINKS)
+            let resolve = UInt32(BG_RESOLVE_BENEATH | BG_RESOLVE_NO_MAGICLINKS)
             for _ in 0..<Self.maxAttempts {
-                let fd = cp_openat2(descriptor, parts.joined(separator: "/"), Self.placeFlags, 0, resolve)
+                let fd = bg_openat2(descriptor, parts.joined(separator: "/"), Self.placeFlags, 0, resolve)
                 if fd >= 0 { return fd }
                 // EPERM is the answer of a container's filter.
                 if [ENOSYS, EPERM].contains(errno) { break }
@@ -165,7 +165,7 @@ package final class OutputFolder: Sendable {
         return next
     }
 
-    private static let placeFlags = cp_o_path | O_DIRECTORY | O_CLOEXEC
+    private static let placeFlags = bg_o_path | O_DIRECTORY | O_CLOEXEC
 
     private func refusal(_ parts: ArraySlice<String>) -> ExportFailure {
         let failure = ExportFailure.output("cannot open \(shown(parts))")

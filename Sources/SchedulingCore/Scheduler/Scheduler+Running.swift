@@ -83,14 +83,7 @@ extension Scheduler {
             running[id]?.request.preferredResources = []
             return [.moveToCPU(id)] + enforceConditions() + updateTerms() + schedule()
         }
-        if case .expiring(let reason, _) = run.machine.phase {
-            return endRunning(id, .stopped(reason), isResumable: true) + schedule()
-        }
-        guard run.attempt < settings.maxAttempts else {
-            return endRunning(id, .failed(code: "deviceLost"), isResumable: true) + schedule()
-        }
-        let delay = min(settings.backoff * (1 << min(run.attempt - 1, 20)), settings.longestBackoff)
-        return requeue(id, notBefore: now + delay) + schedule()
+        return retryLater(run, code: "deviceLost") + schedule()
     }
 
     /// The task could not be started or broke without saying so.
@@ -336,7 +329,7 @@ extension Scheduler {
     }
 
     /// The attempt is over, and the request waits for another.
-    private mutating func requeue(_ id: JobID, notBefore: Duration) -> [SchedulerAction] {
+    mutating func requeue(_ id: JobID, notBefore: Duration) -> [SchedulerAction] {
         guard let run = removeRunning(id) else { return [] }
         if programs[run.program]?.waiting[run.request.identifier] != nil {
             // The same work was asked for anew meanwhile.

@@ -1,9 +1,10 @@
-#include "CProcess.h"
+#include "confine.h"
 
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -18,6 +19,10 @@
 #elif defined(__aarch64__)
 #define NATIVE AUDIT_ARCH_AARCH64
 #endif
+
+int bg_no_new_privileges(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
 
 #ifdef NATIVE
 
@@ -42,7 +47,7 @@ static int install(struct sock_filter *filter, size_t length) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-int cp_refuse_sockets(bool mayExecute) {
+int bg_refuse_sockets(bool mayExecute) {
     struct sock_filter sockets[] = {HEAD, SOCKETS, TAIL};
     struct sock_filter both[] = {HEAD, SOCKETS, REFUSE_CALL(SYS_execve), REFUSE_CALL(SYS_execveat), TAIL};
     return mayExecute ? install(sockets, sizeof sockets / sizeof *sockets) : install(both, sizeof both / sizeof *both);
@@ -50,7 +55,7 @@ int cp_refuse_sockets(bool mayExecute) {
 
 #else
 
-int cp_refuse_sockets(bool mayExecute) {
+int bg_refuse_sockets(bool mayExecute) {
     (void)mayExecute;
     errno = ENOSYS;
     return -1;

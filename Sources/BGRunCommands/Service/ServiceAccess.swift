@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ServiceAPI
+import ServiceClient
+import TaskModel
+
+/// How commands reach the service of this user.
+enum ServiceAccess {
+    static var place: ServicePlace {
+        let environment = ProcessInfo.processInfo.environment
+        return ServicePlace(stateFolder: StateFolder.path(environment), environment: environment)
+    }
+
+    /// Some job was kept on this machine.
+    static var hasState: Bool { FileManager.default.fileExists(atPath: place.stateFolder + "/logs") }
+
+    static var client: ServiceClient { ServiceClient(place) }
+
+    /// Asks a service that runs, or else one that is started for it.
+    ///
+    /// - Throws: The exit status, when the person has been told why.
+    static func ask<Answer>(
+        _ question: (ServiceClient) throws(ServiceClient.Failure) -> Answer
+    ) throws(ExitCode) -> Answer {
+        let client = client
+        do throws(ServiceClient.Failure) {
+            return try question(client)
+        } catch {
+            guard case .absent = error else { throw told(error) }
+        }
+        do throws(Refusal) {
+            try ServiceStarter.start(at: client.place)
+        } catch {
+            throw told(.refused(error))
+        }
+        do throws(ServiceClient.Failure) {
+            return try question(client)
+        } catch {
+            throw told(error)
+        }
+    }
+
+    /// Tells why something was not done.
+    static func told(_ failure: ServiceClient.Failure) -> ExitCode {
+        switch failure {
+        case .absent:
+            return Trouble.told("the service has ended.", fix: "Give the command again.", .stoppedEarly)
+        case .unreachable(let reason):
+            return Trouble.told("\(reason).", fix: "--in-process runs without the service.", .unavailable)
+        case .refused(let refusal):
+            guard let rejection = refusal.rejection else {
+                return Trouble.told(refusal.sentence, fix: refusal.fix, ExitStatus.of(refusal))
+            }
+            StandardError.write("bgrun: nothing was started.\n")
+            for failure in rejection.failures {
+                StandardError.write("  \(failure.detail): \(failure.sentence) \(failure.fix)\n")
+            }
+            return ExitStatus.of(rejection).code
+        }
+    }
+}
+
+extension ExitStatus {
+    fileprivate static func of(_ refusal: Refusal) -> ExitStatus {
+        switch refusal.code {
+        case "noSuchJob", "noFolder", "noLog": .missingInput
+        case "jobEnded", "notResumable", "noCommand", "nulByte": .usage
+        case "draining", "busy", "lost": .stoppedEarly
+        case "writeFailed": .writeFailed
+        case "otherUser": .notPermitted
+        case "runtimeFolder", "serviceNotStarted", "damaged", "cannotOpen", "newerVersion", "otherVersion":
+            .configuration
+        default: .bug
+        }
+    }
+}
+
+/// The number of a job, as `bgrun jobs` lists it.
+struct JobArgument: ParsableArguments {
+    @Argument(help: .init("The job's number, as bgrun jobs shows it.", valueName: "id"))
+    var id: UInt64
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import BackgroundService
+import BackgroundTasks
+import Foundation
+import Glibc
+import SchedulingCore
+import ServiceAPI
+import ServiceClient
+import SystemConditions
+import TaskModel
+import TaskStore
+
+/// `bgrun service`: the service itself.
+struct ServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service",
+        abstract: "Run, stop or install the service that keeps jobs going.",
+        discussion: """
+            Nothing has to be set up: the first command that needs the service starts it, and it ends by itself when \
+            nobody needs it. There is one for each user, on a Unix socket that only that user may connect to.
+
+            EXAMPLES
+              bgrun service status
+              bgrun service stop
+              curl --unix-socket "$(bgrun service socket)" http://localhost/v1/jobs
+            """,
+        subcommands: [Run.self, Status.self, Stop.self, Socket.self])
+
+    /// `bgrun service status`.
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Tell whether the service runs.")
+
+        @Flag(help: "Print JSON; null where none runs.")
+        var json = false
+
+        func run() throws {
+            var status: ServiceStatus?
+            do throws(ServiceClient.Failure) {
+                status = try ServiceAccess.client.status()
+            } catch {
+                guard case .absent = error else { throw ServiceAccess.told(error) }
+            }
+            if json { return try StandardOutput.print(JSONText.encode(status) + "\n") }
+            guard let status else {
+                return try StandardOutput.print("The service does not run; the first command that needs it starts it.\n")
+            }
+            let draining = status.isDraining ? " It takes no new jobs." : ""
+            try StandardOutput.print(
+                "The service runs as process \(status.process) with \(status.active) jobs, \(status.running) of them "
+                    + "at work.\(draining)\n")
+        }
+    }
+
+    /// `bgrun service stop`.
+    struct Stop: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End the service: now, with what runs going on when it starts again, or when its jobs have ended.")
+
+        @Flag(help: "Take no new jobs, and end when there are none left.")
+        var drain = false
+
+        func run() throws {
+            let client = ServiceAccess.client
+            do throws(ServiceClient.Failure) {
+                let status = try client.status()
+                if drain {
+                    try client.drain()
+                } else {
+                    kill(status.process, SIGTERM)
+                    while true {
+                        _ = try client.status()
+                        usleep(20_000)
+                    }
+                }
+            } catch {
+                switch error {
+                case .absent, .unreachable: return
+                case .refused: throw ServiceAccess.told(error)
+                }
+            }
+        }
+    }
+
+    /// `bgrun service socket`.
+    struct Socket: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the path of the service's socket.")
+
+        func run() throws {
+            try StandardOutput.print(ServiceAccess.place.socket + "\n")
+        }
+    }
+
+    /// `bgrun service run`.
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Be the service, until nobody needs it.")
+
+        @Option(help: .init("End when nobody has needed it for so long.", valueName: "time"), transform: TimeSpan.parse)
+        var idleTime = TimeSpan(duration: .seconds(60))
+
+        @Flag(help: "Never end by itself.")
+        var stay = false
+
+        @Flag(help: .init("Tell on standard output when it is ready.", visibility: .hidden))
+        var announce = false
+
+        func run() async throws {
+            let place = ServiceAccess.place
+            signal(SIGPIPE, SIG_IGN)
+            signal(SIGHUP, SIG_IGN)
+            do throws(Refusal) {
+                try place.makeFolder()
+            } catch {
+                throw failed(error.sentence, error.fix)
+            }
+            do {
+                guard let lock = try JobLock(path: place.lock) else { return try await otherIsReady(place) }
+                try await serve(place)
+                withExtendedLifetime(lock) {}
+            } catch let error as StoreError {
+                throw failed(error.sentence, error.fix)
+            }
+        }
+
+        private func serve(_ place: ServicePlace) async throws {
+            let store = try TaskStore(folder: place.stateFolder, program: Program.version)
+            try FileManager.default.createDirectory(
+                atPath: place.stateFolder + "/logs", withIntermediateDirectories: true)
+            let machine = JobKeeper.Machine(
+                clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(),
+                capabilities: ProbedCapabilities(),
+                executable: ProcessInfo.processInfo.environment["BGRUN_EXECUTABLE"] ?? Program.path,
+                settings: Self.settings)
+            let announce = announce
+            let service = try BackgroundService(
+                machine, store: store, place: place,
+                options: .init(idleTime: stay ? nil : idleTime.duration) {
+                    if announce { Self.announce("ready") }
+                })
+            try await service.run()
+        }
+
+        private static var settings: SchedulerSettings {
+            var settings = SchedulerSettings()
+            settings.cores = Machine.allowedCores
+            return settings
+        }
+
+        /// Another service was quicker: whoever started this one waits for that one.
+        private func otherIsReady(_ place: ServicePlace) async throws {
+            let client = ServiceClient(place)
+            for _ in 0..<1_000 {
+                if (try? client.status()) != nil { return Self.announce("running") }
+                usleep(20_000)
+            }
+            throw failed("another one holds \(place.lock) and does not answer.", "End it.")
+        }
+
+        private func failed(_ sentence: String, _ fix: String) -> ExitCode {
+            if announce { Self.announce("\(sentence) \(fix)") }
+            return Trouble.told(sentence, fix: fix, .configuration)
+        }
+
+        /// One line for whoever started it, and nothing after it.
+        private static func announce(_ line: String) {
+            _ = StandardOutput.write(line + "\n")
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            if null >= 0 {
+                dup2(null, STDOUT_FILENO)
+                close(null)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import BackgroundTasks
+import Foundation
+import Glibc
+import Hummingbird
+import Logging
+import SchedulingCore
+package import ServiceAPI
+import ServiceLifecycle
+import UnixSignals
+package import TaskStore
+
+/// The service of one user: jobs that outlive the terminal they were started in.
+package final class BackgroundService: Sendable {
+    package static let version = "1"
+
+    package struct Options: Sendable {
+        /// It ends when nobody has needed it for so long; nil never.
+        package var idleTime: Duration?
+        /// Called once it takes requests.
+        package var onReady: @Sendable () -> Void
+
+        package init(idleTime: Duration?, onReady: @escaping @Sendable () -> Void) {
+            self.idleTime = idleTime
+            self.onReady = onReady
+        }
+    }
+
+    private let keeper: JobKeeper
+    private let place: ServicePlace
+    private let options: Options
+    private let started: Double
+    private let ending: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+    let idleness: IdleWatch
+
+    /// - Throws: ``StoreError`` where the store cannot be used.
+    package init(
+        _ machine: JobKeeper.Machine, store: TaskStore, place: ServicePlace, options: Options
+    ) throws(StoreError) {
+        let keeper = try JobKeeper(machine, store: store, place: place)
+        self.keeper = keeper
+        self.place = place
+        self.options = options
+        started = machine.clock.wallNow.inSeconds
+        let ending = AsyncStream.makeStream(of: Void.self)
+        self.ending = ending
+        idleness = IdleWatch(
+            clock: machine.clock, patience: options.idleTime, isNeeded: { keeper.activeCount > 0 },
+            onEnd: { ending.continuation.finish() })
+        let idleness = idleness
+        keeper.whenIdle { idleness.check() }
+    }
+
+    /// Serves until it is told to end or nobody needs it, and then stops what runs.
+    ///
+    /// - Throws: What keeps the socket from being made.
+    package func run() async throws {
+        // Only its owner may connect.
+        umask(0o077)
+        unlink(place.socket)
+        var logger = Logger(label: "bgrun.service")
+        logger.logLevel = .error
+        let onReady = options.onReady
+        let idleness = idleness
+        let application = Application(
+            router: ServiceRouter.make(keeper, self),
+            configuration: .init(address: .unixDomainSocket(path: place.socket), serverName: "bgrun"),
+            onServerRunning: { _ in
+                onReady()
+                idleness.check()
+            }, logger: logger)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: application)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        let keeper = keeper
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let ending = ending.stream
+            tasks.addTask {
+                for await _ in ending {}
+                await group.triggerGracefulShutdown()
+            }
+            try await tasks.next()
+            self.end()
+            try await tasks.waitForAll()
+        }
+        await withCheckedContinuation { done in
+            DispatchQueue.global(qos: .userInitiated).async {
+                keeper.shutDown()
+                done.resume()
+            }
+        }
+    }
+
+    func end() { ending.continuation.finish() }
+
+    /// Takes no new jobs, and ends when there are none left.
+    func drain() {
+        keeper.drain()
+        if keeper.activeCount == 0 { end() }
+    }
+
+    var status: ServiceStatus {
+        ServiceStatus(
+            version: Self.version, process: getpid(), started: started, active: keeper.activeCount,
+            running: keeper.runningCount, isDraining: keeper.isDraining, priorityTier: "none", priorityTierReason: "")
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServiceAPI
+
+/// What the service answers to; `openapi.yml` in this folder describes it.
+enum ServiceRouter {
+    /// Longest body in bytes: an environment and a long command line fit many times.
+    private static let maxBody = 4 << 20
+
+    static func make(_ keeper: JobKeeper, _ service: BackgroundService) -> Router<PeerContext> {
+        let router = Router(context: PeerContext.self)
+        router.add(middleware: PeerCheck(idleness: service.idleness))
+        router.get("openapi.yml") { _, _ in
+            Answer.text(Data(OpenAPIDocument.text.utf8), .ok, "application/yaml")
+        }
+        let v1 = router.group("v1")
+        v1.get("status") { _, _ in Answer.document(service.status) }
+        v1.post("drain") { _, _ in
+            service.drain()
+            return Answer.document(service.status)
+        }
+        v1.get("usage") { request, _ in
+            let days = request.uri.queryParameters["days"].flatMap { Double($0) } ?? 1
+            return await Answer.of { () throws(Refusal) in try keeper.usage(period: days * 86_400) }
+        }
+        v1.get("jobs") { request, _ in
+            let all = request.uri.queryParameters["all"] != nil
+            return await Answer.of { () throws(Refusal) in try keeper.documents(all: all) }
+        }
+        v1.post("jobs") { request, _ in
+            let body = try await request.body.collect(upTo: maxBody)
+            let submission: JobSubmission
+            do {
+                submission = try JSONDecoder().decode(JobSubmission.self, from: Data(body.readableBytesView))
+            } catch {
+                return Answer.refusal(
+                    .init(
+                        code: "badSubmission", sentence: "The body is no submission: \(Self.sentence(error)).",
+                        fix: "See /openapi.yml."))
+            }
+            return await Answer.of(.created) { () throws(Refusal) in try keeper.submit(submission) }
+        }
+        v1.get("jobs/:id") { _, context in
+            guard let id = job(context) else { return unknown }
+            return await Answer.of { () throws(Refusal) in try keeper.found(id) }
+        }
+        v1.get("jobs/:id/events") { request, context in
+            guard let id = job(context) else { return unknown }
+            return events(of: id, request, keeper)
+        }
+        v1.get("jobs/:id/log") { request, context in
+            guard let id = job(context) else { return unknown }
+            return log(of: id, keeper)
+        }
+        v1.post("jobs/:id/:verb") { _, context in
+            guard let id = job(context) else { return unknown }
+            guard let verb = context.parameters.get("verb").flatMap(JobVerb.init(rawValue:)) else {
+                return Answer.refusal(
+                    .init(
+                        code: "badVerb", sentence: "Nothing like that can be asked of a job.",
+                        fix: "Ask one of \(JobVerb.allCases.map(\.rawValue).joined(separator: ", "))."))
+            }
+            return await Answer.of { () throws(Refusal) in try keeper.ask(id, verb) }
+        }
+        return router
+    }
+
+    private static func job(_ context: PeerContext) -> UInt64? {
+        context.parameters.get("id").flatMap { UInt64($0) }
+    }
+
+    private static var unknown: Response {
+        Answer.refusal(
+            .init(code: "noSuchJob", sentence: "Jobs have numbers.", fix: "GET /v1/jobs lists them."), .notFound)
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        switch error as? DecodingError {
+        case .keyNotFound(let key, _)?: "\"\(key.stringValue)\" is missing"
+        case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?, .dataCorrupted(let context)?:
+            context.codingPath.isEmpty
+                ? "it is not JSON" : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
+        default: "it is not JSON"
+        }
+    }
+
+    // MARK: Events
+
+    /// Server-sent events (HTML standard, section 9.2), from the one after `Last-Event-ID` on.
+    private static func events(of id: UInt64, _ request: Request, _ keeper: JobKeeper) -> Response {
+        let last = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) } ?? 0
+        let isWaiting = request.uri.queryParameters["attach"] != nil
+        do throws(Refusal) {
+            let (stream, leave) = try keeper.events(of: id, after: last, isWaiting: isWaiting)
+            return Response(
+                status: .ok, headers: Answer.headers("text/event-stream"),
+                body: .init { writer in
+                    defer { leave() }
+                    try await request.body.consumeWithInboundCloseHandler { _ in
+                        for await event in stream { try await writer.write(Self.text(event)) }
+                    } onInboundClosed: {
+                        leave()
+                    }
+                    try await writer.finish(nil)
+                })
+        } catch {
+            return Answer.refusal(error)
+        }
+    }
+
+    private static func text(_ event: JobEvent) -> ByteBuffer {
+        ByteBuffer(string: "id: \(event.id)\nevent: \(event.kind.rawValue)\ndata: \(JSONDocument.encode(event))\n\n")
+    }
+
+    private static func log(of id: UInt64, _ keeper: JobKeeper) -> Response {
+        guard let data = FileManager.default.contents(atPath: keeper.place.log(of: id)) else {
+            return Answer.refusal(
+                .init(
+                    code: "noLog", sentence: "There is no log of a job \(id).",
+                    fix: "A log begins with the job's first run."))
+        }
+        return Answer.text(data, .ok, "text/plain; charset=utf-8")
+    }
+}

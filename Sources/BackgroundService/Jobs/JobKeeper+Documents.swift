@@ -1,0 +1,142 @@
+import Foundation
+import SchedulingCore
+package import ServiceAPI
+import TaskModel
+import TaskStore
+
+/// How jobs stand, for lists.
+extension JobKeeper {
+    /// Active jobs and those that ended lately, in order of submission; with `all` every job that is known.
+    ///
+    /// - Throws: ``Refusal`` when the store cannot be read.
+    package func documents(all: Bool) throws(Refusal) -> [JobDocument] {
+        var documents = book.jobs().compactMap { document($0) }
+        if all {
+            let known = Set(documents.map(\.id))
+            do throws(StoreError) {
+                let older = try store.latestJobs(Self.maxListed).filter { !known.contains($0.id) }
+                documents = (older.compactMap { Self.document(stored: $0) } + documents).sorted { $0.id < $1.id }
+            } catch {
+                throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
+            }
+        }
+        return documents
+    }
+
+    private static let maxListed = 1_000
+
+    /// - Throws: ``Refusal`` when there is no such job.
+    package func found(_ id: UInt64) throws(Refusal) -> JobDocument {
+        if let document = document(JobID(id)) { return document }
+        guard let stored = try? store.job(id), let document = Self.document(stored: stored) else {
+            throw Self.unknown(id)
+        }
+        return document
+    }
+
+    func document(_ job: JobID) -> JobDocument? {
+        guard let entry = book.entry(job), var document = Self.document(stored: entry.stored, entry.submission) else {
+            return (try? store.job(job.rawValue)).flatMap { $0.flatMap { Self.document(stored: $0) } }
+        }
+        document.progress = entry.progress
+        document.phase = entry.phase
+        document.device = entry.device
+        document.priorityTier = entry.tier
+        guard entry.stored.state != .ended else { return document }
+        let process = process(job)?.identity.processID
+        let (summary, reasons, waits, offset) = host.read { scheduler in
+            (
+                scheduler.summary(job), scheduler.why(job), scheduler.timePerReason(job),
+                scheduler.wall - scheduler.now
+            )
+        }
+        guard let summary else { return document }
+        document.state = .init(summary.state)
+        document.priority = summary.isForeground ? .foreground : .background
+        document.terms = summary.terms.map { .init($0) }
+        document.fraction = summary.fraction ?? document.fraction
+        document.attempt = summary.attempt
+        document.process = process
+        document.reasons = reasons.map { .init($0, wallOffset: offset) }
+        for (code, time) in waits {
+            let index = document.waited.firstIndex { $0.code == code.text }
+            if let index {
+                document.waited[index].seconds += time.inSeconds
+            } else {
+                document.waited.append(.init(code: code.text, seconds: time.inSeconds))
+            }
+        }
+        return document
+    }
+
+    private static func document(stored: StoredJob) -> JobDocument? {
+        JSONDocument.decode(JobSubmission.self, stored.submission).flatMap { document(stored: stored, $0) }
+    }
+
+    private static func document(stored: StoredJob, _ submission: JobSubmission) -> JobDocument? {
+        let state: JobDocument.State =
+            switch stored.state {
+            case .waiting: .waiting
+            case .running: .running
+            case .ended: .ended
+            }
+        var document = JobDocument(
+            id: stored.id, identifier: stored.identifier, mode: submission.mode, title: submission.title,
+            subtitle: submission.subtitle, state: state, priority: .background, attempt: stored.attempts,
+            submitted: stored.submitted, arguments: submission.arguments, folder: submission.folder)
+        document.started = stored.started
+        document.ended = stored.ended
+        document.outcome = stored.outcome
+        document.status = stored.status
+        document.isResumable = stored.isResumable
+        document.fraction = stored.fraction
+        document.text = stored.text
+        document.summary = stored.summary
+        document.processorSeconds = stored.processorSeconds
+        document.waited = stored.waited.sorted { $1.value < $0.value }.map { .init(code: $0.key, seconds: $0.value) }
+        return document
+    }
+
+    /// Processor time of jobs that ran within the last seconds.
+    ///
+    /// - Throws: ``Refusal`` when the store cannot be read.
+    package func usage(period: Double) throws(Refusal) -> UsageDocument {
+        do throws(StoreError) {
+            try book.flush()
+            let jobs = try store.jobs(since: host.wallNow.inSeconds - period)
+            return UsageDocument(
+                period: period,
+                jobs: jobs.map { job in
+                    UsageDocument.Entry(
+                        id: job.id,
+                        title: JSONDocument.decode(JobSubmission.self, job.submission)?.title ?? job.identifier,
+                        processorSeconds: job.processorSeconds, runningSeconds: job.runningSeconds,
+                        outcome: job.outcome)
+                })
+        } catch {
+            throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
+        }
+    }
+}
+
+extension JobDocument.State {
+    fileprivate init(_ state: JobSummary.State) {
+        switch state {
+        case .waiting: self = .waiting
+        case .running: self = .running
+        case .pausing: self = .pausing
+        case .paused: self = .paused
+        case .expiring: self = .stopping
+        case .ended: self = .ended
+        }
+    }
+}
+
+extension JobDocument.Reason {
+    fileprivate init(_ reason: WaitReason, wallOffset: Duration) {
+        self.init(
+            code: reason.code.text, sentence: reason.sentence, fix: reason.fix, measured: reason.measured,
+            threshold: reason.threshold, holders: reason.holders.map(\.rawValue),
+            earliest: reason.earliest.map { ($0 + wallOffset).inSeconds })
+    }
+}

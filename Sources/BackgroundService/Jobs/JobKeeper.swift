@@ -1,0 +1,332 @@
+package import BackgroundTasks
+import Foundation
+import Glibc
+import JobLink
+package import SchedulingCore
+package import ServiceAPI
+import Synchronization
+package import SystemConditions
+import TaskModel
+package import TaskStore
+
+/// Takes jobs, has the scheduler decide when they run, and runs each in a process of its own.
+package final class JobKeeper: Sendable {
+    /// What the service stands on.
+    package struct Machine: Sendable {
+        package var clock: any HostClock
+        package var conditions: any ConditionsProvider
+        package var capabilities: any CapabilitySource
+        /// Of bgrun itself.
+        package var executable: String
+        package var settings: SchedulerSettings
+
+        package init(
+            clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
+            executable: String, settings: SchedulerSettings = SchedulerSettings()
+        ) {
+            self.clock = clock
+            self.conditions = conditions
+            self.capabilities = capabilities
+            self.executable = executable
+            self.settings = settings
+            // Every command of the person is of one program here.
+            self.settings.maxPending = [.refresh: 1_000, .processing: 10_000, .continued: 10_000]
+        }
+    }
+
+    static let program = "bgrun"
+
+    let place: ServicePlace
+    let machine: Machine
+    let host: SchedulerHost
+    let book: JobBook
+    let store: TaskStore
+    let processes = Mutex<[JobID: JobProcess]>([:])
+    /// Launches that wait for the end of the process before theirs.
+    let relaunches = Mutex<[JobID: SchedulerAction.Launch]>([:])
+    private let draining = Mutex(false)
+    private let identifiers: Mutex<[IdentifierPattern]>
+    private let idleListener = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// - Throws: ``StoreError`` where the store cannot be used.
+    package init(_ machine: Machine, store: TaskStore, place: ServicePlace) throws(StoreError) {
+        self.machine = machine
+        self.place = place
+        self.store = store
+        book = JobBook(store: store)
+        let patterns = [IdentifierPattern("\(Self.program).*")]
+        identifiers = Mutex(patterns)
+        host = SchedulerHost(
+            clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
+            settings: machine.settings, manifest: Self.manifest(patterns), firstID: try store.lastJob() + 1)
+        host.whenDecided { [weak self] in self?.act($0) }
+        try adopt()
+    }
+
+    private static func manifest(_ permitted: [IdentifierPattern]) -> ProgramManifest {
+        ProgramManifest(program: program, modes: Set(TaskKind.allCases), permitted: permitted, grants: .gpu)
+    }
+
+    // MARK: Taking jobs
+
+    /// Takes a job, or says why not. Blocks while drivers are asked for the first time.
+    ///
+    /// - Throws: ``Refusal``; nothing was kept then.
+    package func submit(_ submission: JobSubmission) throws(Refusal) -> JobDocument {
+        guard !draining.withLock(\.self) else {
+            throw Refusal(
+                code: "draining", sentence: "The service takes no new jobs.", fix: "Wait until it has ended.")
+        }
+        try check(submission)
+        let request = submission.request(program: Self.program)
+        host.prepare(for: request)
+        let patterns = permit(request)
+        let answer = host.decide { scheduler, now in
+            var actions: [SchedulerAction] = []
+            if let patterns { actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now) }
+            let decided = scheduler.submit(request, program: Self.program, at: now)
+            actions += decided.actions
+            if case .success(let admission) = decided.answer, !admission.isRepeat {
+                var stored = StoredJob(
+                    id: admission.id.rawValue, identifier: request.identifier.rawValue,
+                    submission: JSONDocument.encode(submission), state: .waiting, submitted: scheduler.wall.inSeconds)
+                stored.attempts = 0
+                book.add(JobEntry(stored: stored, submission: submission), admission.id)
+                let isForeground = scheduler.summary(admission.id)?.isForeground ?? false
+                if submission.foreground, !isForeground { actions += scheduler.promote(admission.id, at: now) }
+                if !submission.foreground, isForeground { actions += scheduler.demote(admission.id, at: now) }
+            }
+            return (actions, decided.answer)
+        }
+        switch answer {
+        case .failure(let rejection): throw Refusal(rejection)
+        case .success(let admission):
+            do throws(StoreError) {
+                try book.flush()
+            } catch {
+                host.perform { scheduler, now in scheduler.stop(admission.id, .userStop, at: now) }
+                throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
+            }
+            guard let document = document(admission.id) else {
+                throw Refusal(code: "lost", sentence: "The job ended at once.", fix: "Look at bgrun jobs --all.")
+            }
+            return document
+        }
+    }
+
+    private func check(_ submission: JobSubmission) throws(Refusal) {
+        guard !submission.arguments.isEmpty, submission.arguments.first != "" else {
+            throw Refusal(code: "noCommand", sentence: "There is no command to run.", fix: "Name one in arguments.")
+        }
+        var status = stat()
+        guard submission.folder.hasPrefix("/"), stat(submission.folder, &status) == 0,
+            status.st_mode & S_IFMT == S_IFDIR
+        else {
+            throw Refusal(
+                code: "noFolder", sentence: "\"\(submission.folder)\" is not the absolute path of a folder.",
+                fix: "Name the folder that the command is to run in.")
+        }
+        let texts = submission.arguments + submission.environment.flatMap { [$0.key, $0.value] }
+        guard !texts.contains(where: { $0.utf8.contains(0) }) else {
+            throw Refusal(code: "nulByte", sentence: "An argument or variable has a NUL byte.", fix: "Take it out.")
+        }
+    }
+
+    /// Only continued work may have a wildcard (rule 3): what else a person asks for is permitted by its name.
+    private func permit(_ request: TaskRequest) -> [IdentifierPattern]? {
+        guard request.kind != .continued else { return nil }
+        return identifiers.withLock { known in
+            let pattern = IdentifierPattern(request.identifier.rawValue)
+            guard !known.contains(pattern) else { return nil }
+            known.append(pattern)
+            return known
+        }
+    }
+
+    // MARK: Taking them up again
+
+    /// Takes up what an earlier service left: nothing stays running without one (rule 85).
+    private func adopt() throws(StoreError) {
+        let left = try store.unfinishedJobs()
+        guard !left.isEmpty else { return }
+        let orphans = left.compactMap(\.process).map {
+            ProcessIdentity(processID: $0.id, start: $0.start, boot: $0.boot)
+        }.filter(\.isAlive)
+        // They notice by themselves that their service is gone; two of one job must never run.
+        OrphanProcesses.end(orphans)
+        for job in left {
+            guard let submission = JSONDocument.decode(JobSubmission.self, job.submission) else { continue }
+            let request = submission.request(program: Self.program)
+            let patterns = permit(request)
+            var stored = job
+            stored.state = .waiting
+            stored.process = nil
+            let id = JobID(job.id)
+            book.add(JobEntry(stored: stored, submission: submission), id)
+            host.prepare(for: request)
+            host.perform { scheduler, now in
+                var actions: [SchedulerAction] = []
+                if let patterns {
+                    actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now)
+                }
+                let submitted = Duration.seconds(job.submitted) - (scheduler.wall - now)
+                actions += scheduler.adopt(
+                    request, id: id, program: Self.program, submitted: submitted, attempts: 0, at: now)
+                actions += scheduler.demote(id, at: now)
+                if job.isPaused { actions += scheduler.pause(id, at: now) }
+                return actions
+            }
+        }
+    }
+
+    // MARK: What people ask of jobs
+
+    /// - Throws: ``Refusal`` when there is no such job, or it cannot do that any more.
+    package func ask(_ id: UInt64, _ verb: JobVerb) throws(Refusal) -> JobDocument {
+        let job = JobID(id)
+        guard let before = document(job) else { throw Self.unknown(id) }
+        switch verb {
+        case .foreground: host.perform { scheduler, now in scheduler.promote(job, at: now) }
+        case .background: host.perform { scheduler, now in scheduler.demote(job, at: now) }
+        case .pause:
+            guard before.state.isActive else { throw Self.over(id) }
+            book.update(job) { $0.stored.isPaused = true }
+            host.perform { scheduler, now in scheduler.pause(job, at: now) }
+        case .resume:
+            book.update(job) { $0.stored.isPaused = false }
+            if before.state.isActive {
+                host.perform { scheduler, now in scheduler.resume(job, at: now) }
+            } else {
+                try takeUpAgain(job, before)
+            }
+        case .stop: host.perform { scheduler, now in scheduler.stop(job, .userStop, at: now) }
+        case .cancel:
+            book.update(job) { $0.stored.isResumable = false }
+            unwanted.withLock { _ = $0.insert(job) }
+            host.perform { scheduler, now in scheduler.stop(job, .userStop, at: now) }
+        case .kill:
+            process(job)?.kill()
+            host.perform { scheduler, now in scheduler.stop(job, .userStop, at: now) }
+        case .dismiss: host.perform { scheduler, now in scheduler.dismiss(job, at: now) }
+        }
+        guard let after = document(job) else { throw Self.unknown(id) }
+        return after
+    }
+
+    /// Jobs whose result is not wanted any more: they end as cancelled.
+    private let unwanted = Mutex<Set<JobID>>([])
+
+    func isUnwanted(_ job: JobID) -> Bool { unwanted.withLock { $0.contains(job) } }
+
+    func forgetUnwanted(_ job: JobID) { unwanted.withLock { _ = $0.remove(job) } }
+
+    private func takeUpAgain(_ job: JobID, _ before: JobDocument) throws(Refusal) {
+        guard before.isResumable, let entry = loaded(job) else {
+            throw Refusal(
+                code: "notResumable", sentence: "Job \(job) has ended and has nothing left to do.",
+                fix: "Give its command again.")
+        }
+        let request = entry.submission.request(program: Self.program)
+        let patterns = permit(request)
+        book.update(job) {
+            $0.stored.state = .waiting
+            $0.stored.ended = nil
+            $0.stored.outcome = nil
+            $0.stored.status = nil
+        }
+        host.prepare(for: request)
+        host.perform { scheduler, now in
+            var actions: [SchedulerAction] = []
+            if let patterns { actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now) }
+            actions += scheduler.dismiss(job, at: now)
+            return actions
+                + scheduler.adopt(request, id: job, program: Self.program, submitted: now, attempts: 0, at: now)
+        }
+        publish(job)
+    }
+
+    /// The entry of a job, brought back from the store where it has left memory.
+    func loaded(_ job: JobID) -> JobEntry? {
+        if let entry = book.entry(job) { return entry }
+        guard let stored = try? store.job(job.rawValue),
+            let submission = JSONDocument.decode(JobSubmission.self, stored.submission)
+        else { return nil }
+        let entry = JobEntry(stored: stored, submission: submission)
+        book.add(entry, job)
+        return entry
+    }
+
+    // MARK: Clients
+
+    /// What happens to a job from an event on. While a waiting client listens, the job is in the foreground.
+    ///
+    /// - Parameter isWaiting: The client shows the job to a person.
+    /// - Throws: ``Refusal`` when there is no such job.
+    package func events(
+        of id: UInt64, after last: UInt64, isWaiting: Bool
+    ) throws(Refusal) -> (stream: AsyncStream<JobEvent>, leave: @Sendable () -> Void) {
+        let job = JobID(id)
+        guard loaded(job) != nil else { throw Self.unknown(id) }
+        let (stream, continuation) = AsyncStream.makeStream(of: JobEvent.self, bufferingPolicy: .bufferingNewest(1_024))
+        var listener: UInt64?
+        let now = document(job)
+        book.touch(job) { entry in
+            // One that comes late is told at least how the job stands.
+            if entry.events.isEmpty { continuation.yield(JobEvent(kind: entry.stored.state == .ended ? .ended : .job, job: now)) }
+            listener = entry.listen(after: last, continuation)
+            if isWaiting { entry.attachedClients += 1 }
+        }
+        if isWaiting { host.perform { scheduler, now in scheduler.promote(job, at: now) } }
+        let leaves = listener
+        return (
+            stream,
+            { [weak self] in
+                var isLast = false
+                self?.book.touch(job) { entry in
+                    if let leaves { entry.stopListening(leaves) }
+                    if isWaiting {
+                        entry.attachedClients -= 1
+                        isLast = entry.attachedClients == 0
+                    }
+                }
+                if isLast { self?.host.perform { scheduler, now in scheduler.demote(job, at: now) } }
+            }
+        )
+    }
+
+    // MARK: The service's own life
+
+    /// Takes no new jobs from now on.
+    package func drain() { draining.withLock { $0 = true } }
+    package var isDraining: Bool { draining.withLock(\.self) }
+
+    /// Stops everything that runs, with one grace for all, and returns when nothing runs any more.
+    package func shutDown() {
+        drain()
+        host.perform { scheduler, now in scheduler.stopAll(.shutdown, at: now) }
+        let deadline = ContinuousClock.now + machine.settings.grace + .seconds(1)
+        while !processes.withLock(\.isEmpty), ContinuousClock.now < deadline { usleep(5_000) }
+        for process in processes.withLock({ Array($0.values) }) { process.kill() }
+        _ = try? book.flush()
+    }
+
+    /// Jobs that have not come to their end.
+    package var activeCount: Int { host.read { $0.waitingCount + $0.runningCount } }
+    package var runningCount: Int { host.read(\.runningCount) }
+
+    package func whenIdle(_ action: @escaping @Sendable () -> Void) { idleListener.withLock { $0 = action } }
+
+    func checkForIdleness() {
+        if activeCount == 0 { idleListener.withLock(\.self)?() }
+    }
+
+    func process(_ job: JobID) -> JobProcess? { processes.withLock { $0[job] } }
+
+    static func unknown(_ id: UInt64) -> Refusal {
+        Refusal(code: "noSuchJob", sentence: "There is no job \(id).", fix: "bgrun jobs --all lists them.")
+    }
+
+    private static func over(_ id: UInt64) -> Refusal {
+        Refusal(code: "jobEnded", sentence: "Job \(id) has ended.", fix: "bgrun resume \(id) takes it up again.")
+    }
+}

@@ -1,0 +1,93 @@
+package import TaskModel
+
+/// What `GET /v1/status` answers.
+package struct ServiceStatus: Codable, Hashable, Sendable {
+    package var version: String
+    package var process: Int32
+    /// Seconds since 1970.
+    package var started: Double
+    package var active: Int
+    package var running: Int
+    /// It takes no new jobs, and ends when the running ones have ended.
+    package var isDraining: Bool
+    /// What gives jobs their processor share, and why not something better.
+    package var priorityTier: String
+    package var priorityTierReason: String
+
+    package init(
+        version: String, process: Int32, started: Double, active: Int, running: Int, isDraining: Bool,
+        priorityTier: String, priorityTierReason: String
+    ) {
+        self.version = version
+        self.process = process
+        self.started = started
+        self.active = active
+        self.running = running
+        self.isDraining = isDraining
+        self.priorityTier = priorityTier
+        self.priorityTierReason = priorityTierReason
+    }
+}
+
+/// The body of every answer that is not a success.
+package struct Refusal: Error, Codable, Hashable, Sendable {
+    /// Stable machine code.
+    package var code: String
+    package var sentence: String
+    package var fix: String
+    /// Of a submission: every check that said no.
+    package var rejection: Rejection?
+
+    package init(code: String, sentence: String, fix: String, rejection: Rejection? = nil) {
+        self.code = code
+        self.sentence = sentence
+        self.fix = fix
+        self.rejection = rejection
+    }
+
+    package init(_ rejection: Rejection) {
+        self.init(
+            code: rejection.first.detail, sentence: rejection.sentence, fix: rejection.fix, rejection: rejection)
+    }
+}
+
+/// Processor time of jobs, what `GET /v1/usage` answers.
+package struct UsageDocument: Codable, Hashable, Sendable {
+    package struct Entry: Codable, Hashable, Sendable {
+        package var id: UInt64
+        package var title: String
+        /// Of all its processes, in seconds.
+        package var processorSeconds: Double
+        /// From start to end, in seconds, all attempts together.
+        package var runningSeconds: Double
+        package var outcome: String?
+
+        package init(
+            id: UInt64, title: String, processorSeconds: Double, runningSeconds: Double, outcome: String?
+        ) {
+            self.id = id
+            self.title = title
+            self.processorSeconds = processorSeconds
+            self.runningSeconds = runningSeconds
+            self.outcome = outcome
+        }
+    }
+
+    /// Seconds that are looked back.
+    package var period: Double
+    package var jobs: [Entry]
+    package var processorSeconds: Double
+    package var runningSeconds: Double
+
+    package init(period: Double, jobs: [Entry]) {
+        self.period = period
+        self.jobs = jobs
+        processorSeconds = jobs.reduce(0) { $0 + $1.processorSeconds }
+        runningSeconds = jobs.reduce(0) { $0 + $1.runningSeconds }
+    }
+}
+
+/// What may be asked of a job: `POST /v1/jobs/ID/VERB`.
+package enum JobVerb: String, Codable, Sendable, CaseIterable {
+    case foreground, background, pause, resume, stop, cancel, kill, dismiss
+}
