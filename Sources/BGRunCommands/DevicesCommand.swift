@@ -15,6 +15,7 @@ struct DevicesCommand: AsyncParsableCommand {
               OCL_ICD_VENDORS       a folder of driver files, one such file, or the name of a driver library
               BGRUN_OPENCL_LOADER   the OpenCL loader's library instead of libOpenCL.so.1
               BGRUN_PROBE_DEADLINE  seconds that a driver may take for one step instead of 3
+              BGRUN_UNCONFINED      set: workers keep every right, for a driver that needs more than they are left
             """
     )
 

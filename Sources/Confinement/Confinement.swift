@@ -41,6 +41,12 @@ package enum Confinement {
         }
     }
 
+    /// Closes every descriptor from a number on: what a process inherited by somebody's mistake, it could use.
+    package static func closeInherited(from first: Int32) {
+        // A kernel without this call has no Landlock either.
+        _ = bg_close_from(UInt32(first))
+    }
+
     /// Confines the calling thread and everything that it starts; there is no way back.
     ///
     /// Call it while there is no other thread: one that exists keeps its rights, and shares its memory.

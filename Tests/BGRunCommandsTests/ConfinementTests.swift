@@ -94,6 +94,17 @@ import Testing
         #expect(devices.output.contains("Workers are not confined: \(Confinement.offSwitch) is set."))
     }
 
+    @Test func aWorkerInheritsNothingButItsChannel() throws {
+        let shell = try CommandRun(
+            ["-c", "exec 77</etc/passwd; exec \"$0\" \"$@\"", CommandRun.executable]
+                + ["export", "photos", "--out", "out", "--size", "100", "--workers", "1", "--report", "-"],
+            in: place,
+            environment: ["BGRUN_TEST_ESCAPE_ON": "photo-0002", "BGRUN_TEST_ESCAPES": "descriptor:77 descriptor:3"],
+            program: "/bin/bash"
+        ).end()
+        #expect(shell.output.contains("descriptor:77=Bad file descriptor; descriptor:3=done"), "\(shell.output)")
+    }
+
     @Test func linkedInputsAndInputsAmongTheOutputsAreDone() throws {
         try place.write("x", to: "other/keep")
         let photo = try #require(try Photos.small.get().first)

@@ -16,6 +16,7 @@ enum WorkerConfinement {
     ///
     /// - Returns: Where the outputs go; nil when the supervisor has gone instead.
     static func begin(_ channel: PacketChannel) throws -> OutputFolder? {
+        Confinement.closeInherited(from: channel.descriptor + 1)
         var descriptors: [Int32] = []
         guard
             case .message(.confine(let terms)) = channel.receive(
@@ -34,10 +35,6 @@ enum WorkerConfinement {
 
     private static func grants(_ terms: WorkerTerms, folder: Int32, _ environment: [String: String]) -> [Grant] {
         var grants = DriverPlaces.libraries + [Grant(descriptor: folder, .produce)]
-        if let program = OutputFolderGuard.resolved("/proc/self/exe") {
-            // Libraries that come with the program.
-            grants.append(Grant(OutputFolderGuard.parent(program), .read))
-        }
         guard terms.mayUseDevice else { return grants }
         let registered = ICDCatalogue.read(environment: environment, root: "").entries.map(\.library)
         grants += DriverPlaces.drivers + DriverPlaces.named(by: environment, libraries: registered)
@@ -74,6 +71,7 @@ enum WorkerEscapes {
         case "read": opens(target, O_RDONLY)
         case "write": opens(target, O_WRONLY | O_CREAT)
         case "remove": unlink(target) == 0
+        case "descriptor": fcntl(Int32(target) ?? -1, F_GETFD) >= 0
         case "list": opendir(target).map { closedir($0) } != nil
         case "run": starts(target)
         case "abandon": opens("\(target)/.bgrun-\(getpid())-1", O_WRONLY | O_CREAT) && raise(SIGKILL) == 0

@@ -5,6 +5,9 @@
 
 // -1 and errno on failure.
 
+// Closes every descriptor from that number on (close_range(2), Linux 5.9).
+int bg_close_from(unsigned first);
+
 // Most descriptors in one message.
 enum { BG_MAX_DESCRIPTORS = 4 };
 
