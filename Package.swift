@@ -80,7 +80,8 @@ let package = Package(
             [
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
-                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", argumentParser,
+                "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
+                argumentParser,
             ]),
         room(
             "BackgroundTasksTesting",
@@ -98,7 +99,8 @@ let package = Package(
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
-        room("JobLink", ["TaskModel"]),
+        room("JobLink", ["TaskModel", "CProcess"]),
+        room("Confinement", ["CProcess"]),
         room(
             "BackgroundService",
             [
@@ -114,7 +116,7 @@ let package = Package(
         room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         room("ImageCodecs", ["CImageCodecs", "Locking"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
@@ -167,6 +169,7 @@ let package = Package(
             of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
         tests(of: "TaskStore", ["TaskModel", grdb]),
         tests(of: "Locking"),
+        tests(of: "Confinement", ["CProcess", "JobLink"]),
         tests(of: "SystemConditions", ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
@@ -174,8 +177,10 @@ let package = Package(
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
-        tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
-        tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore"]),
+        tests(
+            of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
+        tests(
+            of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
     ]
 )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import FoundationEssentials
 import ResourceProbe
 
@@ -14,6 +15,7 @@ struct DevicesCommand: AsyncParsableCommand {
               OCL_ICD_VENDORS       a folder of driver files, one such file, or the name of a driver library
               BGRUN_OPENCL_LOADER   the OpenCL loader's library instead of libOpenCL.so.1
               BGRUN_PROBE_DEADLINE  seconds that a driver may take for one step instead of 3
+              BGRUN_UNCONFINED      set: workers keep every right, for a driver that needs more than they are left
             """
     )
 
@@ -29,6 +31,7 @@ struct DevicesCommand: AsyncParsableCommand {
         let report = await ResourceProbe.report(options)
         guard json else {
             print(DeviceListing(report).text, terminator: "")
+            print(Confinement.status.sentence)
             return
         }
         let encoder = JSONEncoder()
@@ -48,6 +51,8 @@ struct DevicesDocument: Encodable {
     let whyNoGPU: [Cause]
     /// A test's option: a CPU device stands for a GPU.
     let cpuDevicesCountAsGPU: Bool
+    /// What this kernel keeps from workers, in a sentence.
+    let confinement = Confinement.status.sentence
 
     init(_ report: ProbeReport) {
         cpu = report.cpu

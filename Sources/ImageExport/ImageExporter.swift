@@ -39,12 +39,17 @@ package final class ImageExporter {
 
     /// - Parameters:
     ///   - item: What to make.
+    ///   - descriptor: The input, open for reading, which stays the caller's; nil opens the item's path.
+    ///   - folder: Where all outputs lie, and beyond which none is written; nil takes each output's path as it is.
     ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
     /// - Returns: The one outcome of the item; errors are in it.
-    package func export(_ item: ExportItem, onProgress: (Progress) -> Bool) -> ExportResult {
+    package func export(
+        _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
+        onProgress: (Progress) -> Bool
+    ) -> ExportResult {
         var result = ExportResult(status: .good)
         do {
-            try run(item, onProgress: onProgress, result: &result)
+            try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
         } catch is Stopped {
             result.status = .stopped
         } catch {
@@ -61,11 +66,16 @@ package final class ImageExporter {
     private struct Stopped: Error {}
 
     private func run(
-        _ item: ExportItem, onProgress: (Progress) -> Bool, result: inout ExportResult
+        _ item: ExportItem, input descriptor: Int32?, into folder: OutputFolder?, onProgress: (Progress) -> Bool,
+        result: inout ExportResult
     ) throws {
         let lane = try lanes.lane(item.lane)
         var clock = ContinuousClock.now
-        try input.read(item.input, limits: item.limits)
+        if let descriptor {
+            try input.read(descriptor: descriptor, limits: item.limits)
+        } else {
+            try input.read(item.input, limits: item.limits)
+        }
         result.inputBytes = input.bytes.count
         result.inputChecksum = Checksum.xxh3(input.bytes)
         result.times.read = clock.secondsSince
@@ -105,7 +115,7 @@ package final class ImageExporter {
             var written = ExportResult.Output(
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
-            let file = try PendingFile(path: output.item.path)
+            let file = try PendingFile(path: output.item.path, in: folder)
             let megapixels = Double(output.encode.width * output.encode.height) / 1e6
             try pipeline.finish { step in
                 var progress = Progress(done: source.height, total: source.height)

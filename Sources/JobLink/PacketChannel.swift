@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 import Glibc
 
@@ -37,13 +38,15 @@ package struct PacketChannel {
         case refused(Int32)
     }
 
-    package func send(_ message: some Encodable) -> Sent {
+    /// Sends a message, and up to four descriptors, which the other side gets open; this side keeps its own.
+    package func send(_ message: some Encodable, descriptors: [Int32] = []) -> Sent {
         guard let data = try? JSONEncoder().encode(message) else {
             preconditionFailure("a message has a value that JSON cannot hold")
         }
         return data.withUnsafeBytes { bytes in
             while true {
-                let sent = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                let sent = bg_send(
+                    descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), descriptors, descriptors.count)
                 if sent < 0 && errno == EINTR { continue }
                 if sent == bytes.count { return .done }
                 return [EPIPE, ECONNRESET, ENOTCONN].contains(errno) ? .closed : .refused(errno)
@@ -52,12 +55,26 @@ package struct PacketChannel {
     }
 
     package func receive<Message: Decodable>(_ type: Message.Type, waiting: Bool) -> Received<Message> {
-        withUnsafeTemporaryAllocation(byteCount: Self.maxBytes, alignment: 16) { buffer in
+        var descriptors: [Int32] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        return receive(type, waiting: waiting, descriptors: &descriptors)
+    }
+
+    /// Receives a message, and the descriptors that came with it, which then belong to the caller.
+    package func receive<Message: Decodable>(
+        _ type: Message.Type, waiting: Bool, descriptors: inout [Int32]
+    ) -> Received<Message> {
+        descriptors = []
+        return withUnsafeTemporaryAllocation(byteCount: Self.maxBytes, alignment: 16) { buffer in
             while true {
                 let flags = waiting ? 0 : Int32(MSG_DONTWAIT)
-                let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
+                var received = [Int32](repeating: -1, count: Int(BG_MAX_DESCRIPTORS))
+                var receivedCount = 0
+                let count = bg_receive(
+                    descriptor, buffer.baseAddress, buffer.count, flags, &received, &receivedCount)
                 if count < 0 && errno == EINTR { continue }
                 if count < 0 && errno == EAGAIN { return .nothingYet }
+                descriptors = Array(received[..<receivedCount])
                 guard count > 0 else { return .closed }
                 let data = Data(buffer[..<count])
                 guard let message = try? JSONDecoder().decode(Message.self, from: data) else { return .closed }

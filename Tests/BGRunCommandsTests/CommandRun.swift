@@ -17,11 +17,11 @@ final class CommandRun {
     /// Starts the command; it runs until ``end()``.
     init(
         _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], standardOutput: String? = nil,
-        standardInput: FileHandle? = nil
+        standardInput: FileHandle? = nil, program: String = executable
     ) throws {
         output = URL(fileURLWithPath: place.path + "/.stdout-" + UUID().uuidString)
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-        process.executableURL = URL(fileURLWithPath: Self.executable)
+        process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: place.path)
         // Tests run beside each other: a sound driver may be slow to answer.

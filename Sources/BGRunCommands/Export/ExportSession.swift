@@ -99,9 +99,17 @@ struct ExportSession {
         } catch {
             return .refused("report", error.status, "bgrun: \(error.sentence)\n")
         }
+        let outputs: OutputFolder?
+        do throws(ExportFailure) {
+            outputs = plan.items.isEmpty ? nil : try OutputFolder(path: folder)
+        } catch {
+            return .refused(
+                error.code, error.code == "outputRefused" ? .cannotCreate : .writeFailed,
+                "bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
+        }
         let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
-        return try export(plan, store, job, offer, signals, early, report)
+        return try export(plan, store, job, offer, signals, early, report, outputs)
     }
 
     private func dryRun(_ scan: InputScan) throws(StoreError) -> ExportEnding {
@@ -125,7 +133,7 @@ struct ExportSession {
 
     private func export(
         _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
-        _ early: [WorkerProcess], _ report: ReportFile?
+        _ early: [WorkerProcess], _ report: ReportFile?, _ outputs: OutputFolder?
     ) throws(StoreError) -> ExportEnding {
         let ledger = ExportLedger(
             report: report, audience: hostAudience ?? ProgressDisplay(command.progress),
@@ -141,7 +149,7 @@ struct ExportSession {
                 hang: command.stallLimit.duration, grace: command.grace.duration),
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: command.expireAfter?.duration, signals: signals, host: host)
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals, host: host, outputs: outputs)
         if command.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
@@ -150,6 +158,7 @@ struct ExportSession {
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         var outcome = run.run()
+        Leftovers.remove(of: run.fallen, from: plan.outputFolders)
         // Damaged pictures count, and files that turned out to be none do not.
         if case .completed = outcome { outcome = .completed(failures: ledger.problemCount) }
         let seconds = begin.duration(to: clock.now).inSeconds

@@ -72,16 +72,26 @@ enum Leftovers {
     private static let quietSeconds = 60
 
     static func remove(from folders: Set<String>) {
+        remove(from: folders) { process, status in
+            kill(process, 0) != 0 && errno == ESRCH && time(nil) - status.st_mtim.tv_sec > quietSeconds
+        }
+    }
+
+    /// Takes away what processes of this one's own left, whose end it has seen.
+    static func remove(of processes: Set<pid_t>, from folders: Set<String>) {
+        guard !processes.isEmpty else { return }
+        remove(from: folders) { process, _ in processes.contains(process) }
+    }
+
+    private static func remove(from folders: Set<String>, where isLeft: (pid_t, stat) -> Bool) {
         for folder in folders {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
             for name in names where name.hasPrefix(".bgrun-") {
                 let parts = name.split(separator: "-")
-                guard parts.count == 3, let process = pid_t(parts[1]), kill(process, 0) != 0, errno == ESRCH else {
-                    continue
-                }
+                guard parts.count == 3, let process = pid_t(parts[1]) else { continue }
                 var status = stat()
                 guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-                    status.st_uid == geteuid(), time(nil) - status.st_mtim.tv_sec > quietSeconds
+                    status.st_uid == geteuid(), isLeft(process, status)
                 else { continue }
                 unlink(folder + "/" + name)
             }

@@ -9,19 +9,14 @@ struct OutputFolderGuard {
     var folder: String
 
     func violations(_ paths: [String]) -> [ExportPlan.Refusal] {
-        guard let root = Self.resolved(folder) else { return [] }
+        // What is not there yet has no links, and what cannot be opened is found again when the job begins.
+        guard let root = try? OutputFolder(path: folder, making: false) else { return [] }
         var refusals: [ExportPlan.Refusal] = []
         var seen: Set<PathKey> = [PathKey(folder)]
         for parent in paths.map(Self.parent) where seen.insert(PathKey(parent)).inserted {
-            var ancestor = parent
-            while ancestor.utf8.count > folder.utf8.count, Self.resolved(ancestor) == nil {
-                ancestor = Self.parent(ancestor)
-            }
-            guard ancestor.utf8.count > folder.utf8.count, let real = Self.resolved(ancestor),
-                !CanonicalPath.isBelow(real, root)
-            else { continue }
+            guard let wayOut = root.violation(inPath: parent) else { continue }
             refusals.append(
-                .init(code: "leavesFolder", sentence: "\(ancestor) is a link that leads out of the output folder"))
+                .init(code: "leavesFolder", sentence: "\(wayOut) is a link that leads out of the output folder"))
         }
         return refusals
     }

@@ -26,6 +26,11 @@ final class ExportRun {
         var signals: Int32
         /// Whoever started this process as the work of a job.
         var host: JobHost?
+        /// Where all outputs lie; nil when no item is left to be done.
+        var outputs: OutputFolder?
+
+        /// Whether a worker may be given an item for a device.
+        var mayUseDevice: Bool { device != nil || search != nil }
     }
 
     private let plan: ExportPlan
@@ -53,6 +58,8 @@ final class ExportRun {
     private var outcome: TaskOutcome?
     /// Items that could not be handed out, by the worker they were meant for.
     private var refused: [(worker: Int, ExportResult)] = []
+    /// Workers that ended in the middle of their work and may have left temporary names.
+    private(set) var fallen: Set<pid_t> = []
     /// Items in work that were killed when the grace time was over.
     private(set) var abandoned = 0
     private(set) var trouble = OutputTrouble()
@@ -83,6 +90,7 @@ final class ExportRun {
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
         machine = JobMachine(itemCount: plan.items.count, limits: settings.limits, lanes: settings.lanes)
+        for worker in workers { Self.confine(worker, settings) }
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
         for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
     }
@@ -152,6 +160,7 @@ final class ExportRun {
                 let death = process.reap()
                 workers[worker] = nil
                 deviceWorkers.remove(worker)
+                fallen.insert(process.processID)
                 perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
             }
         }
@@ -287,7 +296,10 @@ final class ExportRun {
             case .halt(let worker): tell(worker, .halt)
             case .goOn(let worker): tell(worker, .goOn)
             case .giveUp(let worker): tell(worker, .giveUp(within: lastChunk))
-            case .kill(let worker): workers[worker]?.kill()
+            case .kill(let worker):
+                guard let process = workers[worker] else { break }
+                process.kill()
+                fallen.insert(process.processID)
             case .paused:
                 pausedSince = now
                 journal.settle()
@@ -309,10 +321,16 @@ final class ExportRun {
             if let known = workers[worker] {
                 process = known
             } else {
-                process = try WorkerProcess()
+                process = try startWorker()
                 workers[worker] = process
                 tellTerms(worker)
             }
+            let input = open(item.input.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            guard input >= 0 else {
+                refuse(worker, "unreadable", String(cString: strerror(errno)))
+                return
+            }
+            defer { close(input) }
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
@@ -323,17 +341,34 @@ final class ExportRun {
                 ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
                 environment: terms.lane == .device ? device?.environment ?? [:] : [:])
             // A worker that died in between is noticed when its socket is read.
-            if case .refused(let status) = process.channel.send(message) {
-                var result = ExportResult(status: .failed)
+            if case .refused(let status) = process.channel.send(message, descriptors: [input]) {
                 let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
-                result.failure = .init(code: "notHandedOut", reason: reason)
-                refused.append((worker, result))
+                refuse(worker, "notHandedOut", reason)
             }
             adviseAhead(of: index)
         } catch {
             fail(error)
             perform(machine.itemFinished(worker: worker, .givenUp, at: now), worker: worker)
         }
+    }
+
+    private func refuse(_ worker: Int, _ code: String, _ reason: String) {
+        var result = ExportResult(status: .failed)
+        result.failure = .init(code: code, reason: reason)
+        refused.append((worker, result))
+    }
+
+    private func startWorker() throws(SpawnFailure) -> WorkerProcess {
+        let process = try WorkerProcess()
+        Self.confine(process, settings)
+        return process
+    }
+
+    /// A worker that is gone already, or does not get this, gets no item either: its end is noticed at its socket.
+    private static func confine(_ process: WorkerProcess, _ settings: Settings) {
+        guard let outputs = settings.outputs else { return }
+        let terms = WorkerTerms(outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice)
+        _ = process.channel.send(HostMessage.confine(terms), descriptors: [outputs.descriptor])
     }
 
     /// Has the kernel read the next inputs while the workers are busy.

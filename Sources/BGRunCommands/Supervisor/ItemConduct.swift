@@ -31,10 +31,11 @@ final class ItemConduct {
 
     private var now: Duration { begin.duration(to: clock.now) }
 
-    /// Waits for the next item; nil when none comes any more.
-    func nextItem() -> (item: ExportItem, environment: [String: String])? {
+    /// Waits for the next item, which comes with its input's descriptor; nil when none comes any more.
+    func nextItem() -> (item: ExportItem, environment: [String: String], input: [Int32])? {
+        var input: [Int32] = []
         while !isOver {
-            switch channel.receive(HostMessage.self, waiting: true) {
+            switch channel.receive(HostMessage.self, waiting: true, descriptors: &input) {
             case .message(.run(let item, let environment)):
                 isOnDevice = item.lane != .cpu
                 saidHalted = false
@@ -42,7 +43,7 @@ final class ItemConduct {
                 let now = now
                 nextSign = now + Self.signInterval
                 pacer.itemBegins(at: now)
-                return (item, environment)
+                return (item, environment, input)
             case .message(.leaveDevice):
                 leavesDevice = true
                 return nil
@@ -141,8 +142,8 @@ final class ItemConduct {
             if isOnDevice { pacer.giveUp() }
         case .leave:
             isOver = true
-        case .run:
-            preconditionFailure("an item was handed out beside another")
+        case .run, .confine:
+            preconditionFailure("an item was handed out beside another, or the worker is at work already")
         }
     }
 }

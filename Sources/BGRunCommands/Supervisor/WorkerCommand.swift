@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import Foundation
 import Glibc
 import ImageExport
@@ -13,16 +14,26 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
+        // Before there is another thread: that one would keep its rights.
+        guard let outputs = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
         let lanes = Lanes()
         let exporter = ImageExporter(lanes: lanes)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
-            if let (item, environment) = conduct.nextItem() {
+            if let (item, environment, input) = conduct.nextItem() {
+                defer { for descriptor in input { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
                 faults.strike(item.input)
-                let result = exporter.export(item) { progress in conduct.mayGoOn(progress) }
+                if let escape = WorkerEscapes.result(of: item.input, ProcessInfo.processInfo.environment) {
+                    conduct.itemEnded()
+                    guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
+                    continue
+                }
+                let result = exporter.export(item, input: input.first, into: outputs) { progress in
+                    conduct.mayGoOn(progress)
+                }
                 conduct.itemEnded()
                 if result.failure?.code == "device" { lanes.forget(item.lane) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }

@@ -3,6 +3,10 @@ import ImageExport
 
 /// What the supervisor tells a worker.
 enum HostMessage: Codable, Sendable {
+    /// The first message: give up every right but these. The output folder's descriptor comes with it.
+    case confine(WorkerTerms)
+    /// The input comes open with it.
+    ///
     /// - environment: What the device's driver wants set before its first call.
     case run(ExportItem, environment: [String: String])
     /// From the next chunk on, for this item and those that follow.
@@ -16,6 +20,13 @@ enum HostMessage: Codable, Sendable {
     case leaveDevice
     /// Nothing comes any more: keep what later processes can use, and end.
     case leave
+}
+
+/// What the items of a job have in common.
+struct WorkerTerms: Codable, Sendable {
+    var outputFolder: String
+    /// An item may ask for an OpenCL device, whose driver needs more of the system than a decoder.
+    var mayUseDevice: Bool
 }
 
 /// What a worker tells its supervisor.

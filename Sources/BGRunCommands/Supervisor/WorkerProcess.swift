@@ -6,7 +6,7 @@ import SchedulingCore
 /// down.
 struct WorkerProcess {
     let channel: PacketChannel
-    private let processID: pid_t
+    let processID: pid_t
 
     /// Starts this program again as a worker, in a process group of its own: Ctrl-C in the terminal reaches the
     /// supervisor alone, which then lets the workers finish. The session stays the supervisor's, and with it the

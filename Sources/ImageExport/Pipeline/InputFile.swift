@@ -17,6 +17,13 @@ final class InputFile {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         defer { close(fd) }
+        try read(descriptor: fd, limits: limits)
+    }
+
+    /// Reads a file that is open, from its beginning.
+    ///
+    /// - Throws: ``ExportFailure`` as ``read(_:limits:)`` does.
+    func read(descriptor fd: Int32, limits: DecodeLimits) throws(ExportFailure) {
         var status = stat()
         guard fstat(fd, &status) == 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }
@@ -29,7 +36,7 @@ final class InputFile {
         let base = memory.bytes(size)
         var filled = 0
         while filled < size {
-            let n = Glibc.read(fd, base + filled, size - filled)
+            let n = pread(fd, base + filled, size - filled, off_t(filled))
             if n < 0 && errno == EINTR { continue }
             guard n >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
             guard n > 0 else { break }
@@ -40,9 +47,9 @@ final class InputFile {
 }
 
 /// Why an item has no outputs, on its way to ``ExportResult/Failure``.
-struct ExportFailure: Error {
-    var code: String
-    var reason: String
+package struct ExportFailure: Error {
+    package var code: String
+    package var reason: String
 
     init(_ code: String, _ reason: String) {
         self.code = code

@@ -3,103 +3,100 @@ import Glibc
 /// A file that stands under its final name whole, or not at all.
 ///
 /// It is written without a name (`O_TMPFILE`), flushed, and linked in place. File systems without nameless files get a hidden
-/// temporary name instead, `.bgrun-PID-N`.
-struct OutputFile: ~Copyable {
+/// temporary name instead, `.bgrun-PID-N`, which goes away with this value; one that a killed process left is removed by
+/// the next job into the folder.
+package struct OutputFile: ~Copyable {
     private let fd: Int32
-    private let folder: String
+    /// The folder that it appears in, for its place alone.
+    private let folder: Int32
+    private let name: String
     private let path: String
+    private let calls: FileCalls
     /// Set where the file has a temporary name.
-    private var temporaryPath: String?
+    private var temporaryName: String?
 
-    /// Creates the folder of `path` when needed.
-    init(path: String) throws(ExportFailure) {
-        self.path = path
-        let cut = path.lastIndex(of: "/") ?? path.startIndex
-        folder = cut == path.startIndex ? (path.hasPrefix("/") ? "/" : ".") : String(path[..<cut])
-        try makeFolders(folder)
-        var fd = open(folder, namelessFile | O_WRONLY | O_CLOEXEC, 0o666)
+    /// Makes the folder of `path` where it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: The final path, absolute where a folder is given.
+    ///   - folder: Nothing is written outside it; nil lets `path` lead anywhere.
+    ///   - calls: What to ask the system with.
+    /// - Throws: ``ExportFailure`` with the system's reason; nothing is left then but folders.
+    package init(path: String, in folder: OutputFolder?, calls: FileCalls = .system) throws(ExportFailure) {
+        let (parent, name) =
+            if let folder { try folder.place(of: path) } else { try Self.anyFolder(of: path) }
+        var fd = calls.openNameless(parent)
+        var temporaryName: String?
         if fd < 0 && [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
-            let name = temporaryName(in: folder)
-            fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            temporaryPath = name
+            let hidden = Self.temporaryName()
+            fd = calls.create(parent, hidden)
+            temporaryName = hidden
         }
-        guard fd >= 0 else { throw Self.failure("cannot create a file in \(folder)") }
+        guard fd >= 0 else {
+            let failure = ExportFailure.output("cannot create a file for \(path)")
+            close(parent)
+            throw failure
+        }
+        self.path = path
+        self.name = name
+        self.folder = parent
+        self.calls = calls
         self.fd = fd
+        self.temporaryName = temporaryName
     }
 
     deinit {
         close(fd)
-        if let temporaryPath { unlink(temporaryPath) }
+        if let temporaryName { unlinkat(folder, temporaryName, 0) }
+        close(folder)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(ExportFailure) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(ExportFailure) {
         var rest = bytes
         while !rest.isEmpty {
-            let n = Glibc.write(fd, rest.baseAddress, rest.count)
-            if n < 0 && errno == EINTR { continue }
-            guard n > 0 else { throw Self.failure("cannot write") }
-            rest = UnsafeRawBufferPointer(rebasing: rest[n...])
+            let count = calls.write(fd, rest)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw .output("cannot write \(path)") }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
     }
 
     /// Flushes the data and gives the file its name.
     ///
     /// - Parameter mayReplace: Whether a file that stands there already gives way; otherwise that is a failure.
-    /// - Throws: ``ExportFailure`` with the system's reason; nothing stands under the final name then.
-    consuming func commit(mayReplace: Bool) throws(ExportFailure) {
-        guard fdatasync(fd) == 0 else { throw Self.failure("cannot flush") }
-        var source = temporaryPath
-        if source == nil {
-            if linkNameless(to: path) { return }
-            guard errno == EEXIST else { throw Self.failure("cannot name the file") }
-            guard mayReplace else { throw ExportFailure("outputExists", "\(path) exists already") }
+    /// - Throws: ``ExportFailure`` with the system's reason; what stood under the final name, or nothing, still does.
+    package consuming func commit(mayReplace: Bool) throws(ExportFailure) {
+        guard calls.flush(fd) == 0 else { throw .output("cannot flush \(path)") }
+        if temporaryName == nil {
+            if calls.name(fd, folder, name) == 0 { return }
+            guard errno == EEXIST else { throw .output("cannot name \(path)") }
+            guard mayReplace else { throw Self.exists(path) }
             // A link cannot replace; a rename can.
-            let name = temporaryName(in: folder)
-            guard linkNameless(to: name) else { throw Self.failure("cannot name the file") }
-            source = name
+            let hidden = Self.temporaryName()
+            guard calls.name(fd, folder, hidden) == 0 else { throw .output("cannot name \(path)") }
+            temporaryName = hidden
         }
-        guard let source else { return }
-        temporaryPath = source
+        guard let source = temporaryName else { return }
         if mayReplace {
-            guard rename(source, path) == 0 else { throw Self.failure("cannot name the file") }
-            temporaryPath = nil
-        } else if link(source, path) != 0 {
-            guard errno != EEXIST else { throw ExportFailure("outputExists", "\(path) exists already") }
-            throw Self.failure("cannot name the file")
+            guard calls.replace(folder, source, name) == 0 else { throw .output("cannot name \(path)") }
+        } else if calls.move(folder, source, name) != 0 {
+            throw errno == EEXIST ? Self.exists(path) : .output("cannot name \(path)")
         }
+        // Where a link stood in for a rename, the temporary name still stands, and goes away with this value.
     }
 
-    private func linkNameless(to name: String) -> Bool {
-        linkat(AT_FDCWD, "/proc/self/fd/\(fd)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+    /// Hidden names of files under way carry the process, so that leftovers of dead ones can be told apart.
+    private static func temporaryName() -> String { ".bgrun-\(getpid())-\(UInt64.random(in: 0 ..< 1 << 48))" }
+
+    private static func exists(_ path: String) -> ExportFailure {
+        ExportFailure("outputExists", "\(path) exists already")
     }
 
-    fileprivate static func failure(_ what: String) -> ExportFailure {
-        let reason = String(cString: strerror(errno))
-        // What lies with this one path, and what lies with the volume.
-        let code =
-            switch errno {
-            case ENOSPC, EDQUOT: "diskFull"
-            case EACCES, EPERM, ENAMETOOLONG, ENOTDIR, ENOENT, EISDIR, ELOOP: "outputRefused"
-            default: "outputFailed"
-            }
-        return ExportFailure(code, "\(what): \(reason)")
-    }
-}
-
-/// `O_TMPFILE` (asm-generic/fcntl.h), a macro that Swift does not import.
-private let namelessFile = O_DIRECTORY | 0o20_000_000
-
-/// Hidden names of files under way carry the process, so that leftovers of dead ones can be told apart.
-private func temporaryName(in folder: String) -> String {
-    "\(folder)/.bgrun-\(getpid())-\(UInt64.random(in: 0 ..< 1 << 48))"
-}
-
-private func makeFolders(_ folder: String) throws(ExportFailure) {
-    if access(folder, F_OK) == 0 { return }
-    let cut = folder.lastIndex(of: "/") ?? folder.startIndex
-    if cut > folder.startIndex { try makeFolders(String(folder[..<cut])) }
-    guard mkdir(folder, 0o777) == 0 || errno == EEXIST else {
-        throw OutputFile.failure("cannot create \(folder)")
+    private static func anyFolder(of path: String) throws(ExportFailure) -> (Int32, String) {
+        let cut = path.lastIndex(of: "/")
+        let parent = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = try OutputFolder.openAny(parent)
+        return (descriptor, cut.map { String(path[path.index(after: $0)...]) } ?? path)
     }
 }
 
@@ -107,8 +104,8 @@ private func makeFolders(_ folder: String) throws(ExportFailure) {
 final class PendingFile {
     private var file: OutputFile?
 
-    init(path: String) throws(ExportFailure) {
-        file = try OutputFile(path: path)
+    init(path: String, in folder: OutputFolder?) throws(ExportFailure) {
+        file = try OutputFile(path: path, in: folder)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(ExportFailure) {

@@ -1,0 +1,107 @@
+import Confinement
+import Foundation
+import Glibc
+import ImageExport
+import JobLink
+import OpenCLKit
+import ResourceProbe
+
+/// How a worker gives up its rights before its first item.
+///
+/// Inputs come open, one with each item, so that a worker has no right over a folder of inputs: one of ten thousand named
+/// files needs no rule of its own, nor does a file that a link leads to. Outputs are made by the worker, in the folder
+/// that the supervisor opened: that is the one place it may write to, and it cannot read there.
+enum WorkerConfinement {
+    /// Waits for the terms and takes them.
+    ///
+    /// - Returns: Where the outputs go; nil when the supervisor has gone instead.
+    static func begin(_ channel: PacketChannel) throws -> OutputFolder? {
+        Confinement.closeInherited(from: channel.descriptor + 1)
+        var descriptors: [Int32] = []
+        guard
+            case .message(.confine(let terms)) = channel.receive(
+                HostMessage.self, waiting: true, descriptors: &descriptors), let folder = descriptors.first
+        else { return nil }
+        let outputs = try OutputFolder(path: terms.outputFolder, adopting: folder)
+        do throws(ConfinementFailure) {
+            let grants = grants(terms, folder: folder, ProcessInfo.processInfo.environment)
+            try Confinement.confine(to: grants, mayExecute: terms.mayUseDevice)
+        } catch {
+            StandardError.write("bgrun: \(error)\n")
+            throw ExitStatus.bug.code
+        }
+        return outputs
+    }
+
+    private static func grants(_ terms: WorkerTerms, folder: Int32, _ environment: [String: String]) -> [Grant] {
+        var grants = DriverPlaces.libraries + [Grant(descriptor: folder, .produce)]
+        guard terms.mayUseDevice else { return grants }
+        let registered = ICDCatalogue.read(environment: environment, root: "").entries.map(\.library)
+        grants += DriverPlaces.drivers + DriverPlaces.named(by: environment, libraries: registered)
+        if let cache = CacheFolder.standard() {
+            CacheFolder.prepareDrivers(folder: cache)
+            grants.append(Grant(cache, .keep))
+        }
+        return grants
+    }
+}
+
+/// A test's hook: what a hostile picture would try once it had taken over its decoder.
+enum WorkerEscapes {
+    /// Tries what `BGRUN_TEST_ESCAPES` lists, `VERB:TARGET` by spaces, on inputs whose path contains
+    /// `BGRUN_TEST_ESCAPE_ON`.
+    ///
+    /// - Returns: A failed item whose reason has a word for each attempt; nil for other inputs.
+    static func result(of input: String, _ environment: [String: String]) -> ExportResult? {
+        guard let text = environment["BGRUN_TEST_ESCAPE_ON"], input.contains(text) else { return nil }
+        let attempts = (environment["BGRUN_TEST_ESCAPES"] ?? "").split(separator: " ").map(String.init)
+        let outcomes = attempts.map { attempt -> String in
+            let parts = attempt.split(separator: ":", maxSplits: 1).map(String.init)
+            errno = 0
+            let worked = works(parts[0], parts.count > 1 ? parts[1] : "")
+            return "\(attempt)=\(worked ? "done" : String(cString: strerror(errno)))"
+        }
+        var result = ExportResult(status: .failed)
+        result.failure = .init(code: "testEscapes", reason: outcomes.joined(separator: "; "))
+        return result
+    }
+
+    private static func works(_ verb: String, _ target: String) -> Bool {
+        switch verb {
+        case "read": opens(target, O_RDONLY)
+        case "write": opens(target, O_WRONLY | O_CREAT)
+        case "remove": unlink(target) == 0
+        case "descriptor": fcntl(Int32(target) ?? -1, F_GETFD) >= 0
+        case "list": opendir(target).map { closedir($0) } != nil
+        case "run": starts(target)
+        case "abandon": opens("\(target)/.bgrun-\(getpid())-1", O_WRONLY | O_CREAT) && raise(SIGKILL) == 0
+        case "signal": kill(getppid(), SIGCONT) == 0
+        case "tcp": socketWorks(AF_INET, SOCK_STREAM)
+        case "udp": socketWorks(AF_INET, SOCK_DGRAM)
+        case "unix": socketWorks(AF_UNIX, SOCK_STREAM)
+        default: false
+        }
+    }
+
+    private static func opens(_ path: String, _ flags: Int32) -> Bool {
+        let fd = open(path, flags | O_CLOEXEC, 0o600)
+        if fd >= 0 { close(fd) }
+        return fd >= 0
+    }
+
+    private static func socketWorks(_ family: Int32, _ kind: __socket_type) -> Bool {
+        let fd = socket(family, Int32(kind.rawValue), 0)
+        if fd >= 0 { close(fd) }
+        return fd >= 0
+    }
+
+    private static func starts(_ program: String) -> Bool {
+        var process = pid_t()
+        let arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), nil]
+        defer { arguments.forEach { free($0) } }
+        let status = posix_spawn(&process, program, nil, nil, arguments, environ)
+        if status == 0 { waitpid(process, nil, 0) }
+        errno = status
+        return status == 0
+    }
+}

@@ -1,0 +1,33 @@
+#include "files.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+// struct open_how (linux/openat2.h), which older headers lack.
+struct how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+const int bg_o_path = O_PATH;
+const int bg_o_nameless = O_TMPFILE;
+
+int bg_openat2(int folder, const char *path, int flags, mode_t mode, unsigned resolve) {
+    struct how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+        .mode = flags & O_CREAT ? mode : 0,
+        .resolve = resolve,
+    };
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+int bg_rename(int folder, const char *from, const char *to, unsigned flags) {
+    return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
+}

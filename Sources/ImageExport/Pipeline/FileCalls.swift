@@ -1,0 +1,36 @@
+import CProcess
+import Glibc
+
+/// The system calls that bring a file into being, so that a test can let each of them fail. They set `errno` as usual.
+package struct FileCalls: Sendable {
+    /// Opens a nameless file in a folder for writing.
+    package var openNameless: @Sendable (_ folder: Int32) -> Int32
+    /// Makes a file of a new name in a folder.
+    package var create: @Sendable (_ folder: Int32, _ name: String) -> Int32
+    package var write: @Sendable (_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int
+    package var flush: @Sendable (_ file: Int32) -> Int32
+    /// Gives a nameless file a new name.
+    package var name: @Sendable (_ file: Int32, _ folder: Int32, _ name: String) -> Int32
+    /// Gives a file another name that nothing has.
+    package var move: @Sendable (_ folder: Int32, _ from: String, _ to: String) -> Int32
+    /// Gives a file another name; what has it gives way.
+    package var replace: @Sendable (_ folder: Int32, _ from: String, _ to: String) -> Int32
+
+    package static let system = FileCalls(
+        openNameless: { folder in openat(folder, ".", bg_o_nameless | O_WRONLY | O_CLOEXEC, 0o666) },
+        create: { folder, name in openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666) },
+        write: { file, bytes in Glibc.write(file, bytes.baseAddress, bytes.count) },
+        flush: { file in fdatasync(file) },
+        name: { file, folder, name in
+            linkat(AT_FDCWD, "/proc/self/fd/\(file)", folder, name, AT_SYMLINK_FOLLOW)
+        },
+        move: moveUnlessExists,
+        replace: { folder, from, to in renameat(folder, from, folder, to) })
+
+    private static let moveUnlessExists: @Sendable (Int32, String, String) -> Int32 = { folder, from, to in
+        if bg_rename(folder, from, to, UInt32(BG_RENAME_NOREPLACE)) == 0 { return 0 }
+        guard [EINVAL, ENOSYS].contains(errno) else { return -1 }
+        // A file system without that rename, e.g. NFS, has links; the temporary name is taken away by its owner.
+        return linkat(folder, from, folder, to, 0)
+    }
+}
