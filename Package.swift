@@ -66,6 +66,8 @@ let package = Package(
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
         room("JobLink", ["TaskModel"]),
+        room("WorkerPriority", ["TaskModel", "CWorkerPriority"]),
+        .target(name: "CWorkerPriority", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
         room("SystemConditions", ["TaskModel", "CSystemConditions"]),
@@ -94,7 +96,7 @@ let package = Package(
             name: "bgrun-bench",
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
-                "TaskModel", "CBenchProcess",
+                "TaskModel", "JobLink", "WorkerPriority", "CBenchProcess",
                 argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
@@ -131,5 +133,6 @@ let package = Package(
         tests(of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit"]),
         tests(of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
+        tests(of: "WorkerPriority", ["TaskModel"]),
     ]
 )
