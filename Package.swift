@@ -81,6 +81,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
+                "WorkerPriority",
                 argumentParser,
             ]),
         room(
@@ -100,12 +101,14 @@ let package = Package(
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
         room("TaskStore", ["TaskModel", grdb]),
         room("JobLink", ["TaskModel", "CProcess"]),
+        room("WorkerPriority", ["TaskModel", "CWorkerPriority"]),
+        .target(name: "CWorkerPriority", cSettings: cSettings),
         room("Confinement", ["CProcess"]),
         room(
             "BackgroundService",
             [
-                "ServiceAPI", "JobLink", "BackgroundTasks", "SchedulingCore", "SystemConditions", "TaskStore",
-                "TaskModel", "CProcess", "Locking",
+                "ServiceAPI", "JobLink", "WorkerPriority", "BackgroundTasks", "SchedulingCore", "SystemConditions",
+                "TaskStore", "TaskModel", "CProcess", "Locking",
             ] + http, resources: [.embedInCode("HTTP/openapi.yml")]),
         room("ServiceClient", ["ServiceAPI", "TaskModel"]),
         room("ServiceAPI", ["TaskModel"]),
@@ -139,7 +142,7 @@ let package = Package(
             name: "bgrun-bench",
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
-                "TaskModel", "CBenchProcess", "Locking", argumentParser,
+                "TaskModel", "JobLink", "WorkerPriority", "CBenchProcess", "Locking", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -182,5 +185,6 @@ let package = Package(
         tests(
             of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
+        tests(of: "WorkerPriority", ["TaskModel"]),
     ]
 )

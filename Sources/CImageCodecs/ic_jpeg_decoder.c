@@ -16,10 +16,15 @@ struct ic_jpeg_decoder {
     /// Adobe writes 255 for no ink.
     int inverts_cmyk;
     int is_finished;
+    ic_pulse pulse;
 };
 
-static void stop_at_scan_limit(j_common_ptr common) {
+static void watch_scans(j_common_ptr common) {
     ic_jpeg_decoder *decoder = common->client_data;
+    if (!ic_may_go_on(&decoder->pulse)) {
+        decoder->errors.is_stopped = 1;
+        common->err->error_exit(common);
+    }
     if (decoder->cinfo.input_scan_number > decoder->max_scans) {
         decoder->errors.limit_reason = "The JPEG has more scans than the limit allows";
         common->err->error_exit(common);
@@ -64,7 +69,7 @@ ic_jpeg_decoder *ic_jpeg_decoder_open(
     // Set here, because creating clears what is not the error manager or the client's data.
     cinfo->client_data = decoder;
     decoder->max_scans = max_scans;
-    decoder->progress.progress_monitor = stop_at_scan_limit;
+    decoder->progress.progress_monitor = watch_scans;
     cinfo->progress = &decoder->progress;
     jpeg_mem_src(cinfo, bytes, size);
     static const int kept[] = {JPEG_APP0 + 1, JPEG_APP0 + 2, JPEG_APP0 + 13, JPEG_COM};
@@ -79,6 +84,8 @@ ic_jpeg_decoder *ic_jpeg_decoder_open(
     decoder->inverts_cmyk = info->is_cmyk && cinfo->saw_Adobe_marker;
     return decoder;
 }
+
+void ic_jpeg_decoder_set_pulse(ic_jpeg_decoder *decoder, ic_pulse pulse) { decoder->pulse = pulse; }
 
 void ic_jpeg_decoder_close(ic_jpeg_decoder *decoder) {
     if (!decoder) return;
@@ -133,7 +140,7 @@ ic_status ic_jpeg_decoder_read(
     *rows_read = 0;
     if (decoder->is_finished) return IC_OK;
     if (setjmp(decoder->errors.escape)) {
-        if (!decoder->is_finished) return ic_jpeg_errors_report((j_common_ptr)cinfo, IC_DAMAGED, error);
+        if (!decoder->is_finished || decoder->errors.is_stopped) return ic_jpeg_errors_report((j_common_ptr)cinfo, IC_DAMAGED, error);
         // Every row is there; what follows them is not sound.
         ic_jpeg_errors_keep_damage((j_common_ptr)cinfo);
         return IC_OK;

@@ -15,6 +15,8 @@ struct ic_jpeg_encoder {
     uint8_t *buffer;
     size_t capacity;
     size_t size;
+    struct jpeg_progress_mgr progress;
+    ic_pulse pulse;
 };
 
 static void begin_output(j_compress_ptr cinfo) {
@@ -38,6 +40,13 @@ static boolean grow_output(j_compress_ptr cinfo) {
 static void end_output(j_compress_ptr cinfo) {
     ic_jpeg_encoder *encoder = cinfo->client_data;
     encoder->size = encoder->capacity - cinfo->dest->free_in_buffer;
+}
+
+static void watch_passes(j_common_ptr common) {
+    ic_jpeg_encoder *encoder = common->client_data;
+    if (ic_may_go_on(&encoder->pulse)) return;
+    encoder->errors.is_stopped = 1;
+    common->err->error_exit(common);
 }
 
 static void apply(struct jpeg_compress_struct *cinfo, const ic_jpeg_settings *settings) {
@@ -83,10 +92,14 @@ ic_jpeg_encoder *ic_jpeg_encoder_open(const ic_jpeg_settings *settings, size_t r
     encoder->destination.empty_output_buffer = grow_output;
     encoder->destination.term_destination = end_output;
     cinfo->dest = &encoder->destination;
+    encoder->progress.progress_monitor = watch_passes;
+    cinfo->progress = &encoder->progress;
     apply(cinfo, settings);
     jpeg_start_compress(cinfo, TRUE);
     return encoder;
 }
+
+void ic_jpeg_encoder_set_pulse(ic_jpeg_encoder *encoder, ic_pulse pulse) { encoder->pulse = pulse; }
 
 void ic_jpeg_encoder_close(ic_jpeg_encoder *encoder) {
     if (!encoder) return;

@@ -66,6 +66,7 @@ static ic_status status_of(int code, ic_status fallback) {
 
 ic_status ic_jpeg_errors_report(j_common_ptr cinfo, ic_status fallback, ic_error *error) {
     ic_jpeg_errors *errors = (ic_jpeg_errors *)cinfo->err;
+    if (errors->is_stopped) return ic_fail(error, IC_STOPPED, "Asked to stop");
     if (errors->limit_reason) return ic_fail(error, IC_LIMIT, "%s", errors->limit_reason);
     char message[JMSG_LENGTH_MAX];
     errors->base.format_message(cinfo, message);

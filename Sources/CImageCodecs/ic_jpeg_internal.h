@@ -19,6 +19,8 @@ typedef struct ic_jpeg_errors {
     int damage_count;
     /// Set by our own guards; takes the place of libjpeg's code.
     const char *limit_reason;
+    /// The pulse ended the call.
+    int is_stopped;
 } ic_jpeg_errors;
 
 void ic_jpeg_errors_install(ic_jpeg_errors *errors);

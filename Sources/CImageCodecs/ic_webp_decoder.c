@@ -7,6 +7,8 @@
 #include "ic_internal.h"
 #include "include/ic_webp.h"
 
+enum { PIECE_BYTES = 64 << 10 };
+
 struct ic_webp_decoder {
     WebPData file;
     WebPDemuxer *demuxer;
@@ -14,6 +16,7 @@ struct ic_webp_decoder {
     ic_webp_info info;
     uint8_t *canvas;
     const char *damage;
+    ic_pulse pulse;
 };
 
 ic_webp_decoder *ic_webp_decoder_open(const uint8_t *bytes, size_t size, ic_webp_info *info, ic_error *error) {
@@ -56,6 +59,8 @@ ic_webp_decoder *ic_webp_decoder_open(const uint8_t *bytes, size_t size, ic_webp
     *info = decoder->info;
     return decoder;
 }
+
+void ic_webp_decoder_set_pulse(ic_webp_decoder *decoder, ic_pulse pulse) { decoder->pulse = pulse; }
 
 void ic_webp_decoder_close(ic_webp_decoder *decoder) {
     if (!decoder) return;
@@ -102,7 +107,17 @@ ic_status ic_webp_decoder_start(ic_webp_decoder *decoder, ic_error *error) {
     // The incremental form keeps what came before an error or an early end.
     WebPIDecoder *incremental = WebPIDecode(NULL, 0, &config);
     if (!incremental) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding WebP");
-    VP8StatusCode code = WebPIUpdate(incremental, frame->fragment.bytes, frame->fragment.size);
+    VP8StatusCode code = VP8_STATUS_SUSPENDED;
+    // In pieces, so that the pulse is heard between them.
+    size_t total = frame->fragment.size, size = 0;
+    do {
+        if (!ic_may_go_on(&decoder->pulse)) {
+            WebPIDelete(incremental);
+            return ic_fail(error, IC_STOPPED, "Asked to stop");
+        }
+        size = total - size > PIECE_BYTES ? size + PIECE_BYTES : total;
+        code = WebPIUpdate(incremental, frame->fragment.bytes, size);
+    } while (code == VP8_STATUS_SUSPENDED && size < total);
     int rows = 0;
     if (!WebPIDecGetRGB(incremental, &rows, NULL, NULL, NULL)) rows = 0;
     if (code == VP8_STATUS_OK) rows = frame->height;

@@ -22,7 +22,14 @@ struct ic_webp_encoder {
     int rows;
     int has_seen_alpha;
     WebPData file;
+    ic_pulse pulse;
 };
+
+static int watch_percents(int percent, const WebPPicture *picture) {
+    (void)percent;
+    const ic_webp_encoder *encoder = picture->user_data;
+    return ic_may_go_on(&encoder->pulse);
+}
 
 ic_webp_encoder *ic_webp_encoder_open(const ic_webp_settings *settings, ic_error *error) {
     ic_webp_encoder *encoder = calloc(1, sizeof *encoder);
@@ -43,6 +50,8 @@ ic_webp_encoder *ic_webp_encoder_open(const ic_webp_settings *settings, ic_error
     picture->colorspace = settings->has_alpha ? WEBP_YUV420A : WEBP_YUV420;
     picture->writer = WebPMemoryWrite;
     picture->custom_ptr = &encoder->writer;
+    picture->progress_hook = watch_percents;
+    picture->user_data = encoder;
     if (is_ready && WebPValidateConfig(&encoder->config) && WebPPictureAlloc(picture)) {
         if (settings->lossless) return encoder;
         encoder->band = malloc((size_t)settings->width * 4 * BAND_ROWS);
@@ -52,6 +61,8 @@ ic_webp_encoder *ic_webp_encoder_open(const ic_webp_settings *settings, ic_error
     ic_webp_encoder_close(encoder);
     return NULL;
 }
+
+void ic_webp_encoder_set_pulse(ic_webp_encoder *encoder, ic_pulse pulse) { encoder->pulse = pulse; }
 
 void ic_webp_encoder_close(ic_webp_encoder *encoder) {
     if (!encoder) return;
@@ -163,6 +174,7 @@ ic_status ic_webp_encoder_finish(
     if (encoder->rows != picture->height) return ic_fail(error, IC_ENCODE, "Fewer rows were given than the picture has");
     if (!encoder->settings.lossless && !encoder->has_seen_alpha) picture->colorspace = WEBP_YUV420;
     if (!WebPEncode(&encoder->config, picture)) {
+        if (picture->error_code == VP8_ENC_ERROR_USER_ABORT) return ic_fail(error, IC_STOPPED, "Asked to stop");
         int is_memory = picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
                         picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY;
         return ic_fail(

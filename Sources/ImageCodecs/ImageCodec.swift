@@ -104,6 +104,8 @@ package struct DecodeLimits: Codable, Hashable, Sendable {
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Codable, Sendable {
         case unknownFormat, unsupported, damaged, limit, outOfMemory, encode
+        /// A ``CodecPulse`` ended the call.
+        case stopped
     }
     package let code: Code
     /// One sentence without the file's name.
@@ -120,6 +122,9 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
 /// Decodes one file that lies whole in memory. Used by one thread; the bytes outlive it.
 package protocol ImageDecoder: AnyObject {
     var header: ImageHeader { get }
+
+    /// Asked within calls that take long, where the library allows it. Set before ``start(scaleEighths:)``.
+    var pulse: CodecPulse? { get set }
 
     /// Scales the format decodes at directly, in eighths, largest first; `[8]` for most formats, `[8, 4, 2, 1]`
     /// for JPEG.
@@ -190,6 +195,9 @@ package struct EncodeRequest: Sendable {
 
 /// Encodes one picture, row by row, into memory. Used by one thread.
 package protocol ImageEncoder: AnyObject {
+    /// Asked within calls that take long, where the library allows it. Set before the first row.
+    var pulse: CodecPulse? { get set }
+
     /// Peak bytes the encoder holds, output included, an estimate from above.
     var workingBytes: Int { get }
 

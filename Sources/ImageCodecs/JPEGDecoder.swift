@@ -5,6 +5,9 @@ import Glibc
 final class JPEGDecoder: ImageDecoder {
     let header: ImageHeader
     let scalesEighths = [8, 4, 2, 1]
+    var pulse: CodecPulse? {
+        didSet { ic_jpeg_decoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
+    }
     private let handle: OpaquePointer
     private let info: ic_jpeg_info
 

@@ -3,6 +3,9 @@ import CImageCodecs
 /// Encodes 8-bit opaque rows as JPEG while they come in.
 final class JPEGEncoder: ImageEncoder {
     let workingBytes: Int
+    var pulse: CodecPulse? {
+        didSet { ic_jpeg_encoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
+    }
     private let handle: OpaquePointer
 
     init(_ request: EncodeRequest) throws(CodecError) {

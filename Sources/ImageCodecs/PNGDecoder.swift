@@ -4,6 +4,8 @@ import CImageCodecs
 final class PNGDecoder: ImageDecoder {
     let header: ImageHeader
     let scalesEighths = [8]
+    /// Not heard by the library; its calls are short but for interlaced files.
+    var pulse: CodecPulse?
     private let handle: OpaquePointer
     private let bytesHeld: Int
     private let hasEnd: Bool

@@ -3,6 +3,8 @@ import CImageCodecs
 /// Encodes 8- and 16-bit rows as PNG while they come in.
 final class PNGEncoder: ImageEncoder {
     let workingBytes: Int
+    /// Not heard by the library; its calls are short but for none.
+    var pulse: CodecPulse?
     private let handle: OpaquePointer
 
     init(_ request: EncodeRequest) throws(CodecError) {

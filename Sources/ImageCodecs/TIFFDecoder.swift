@@ -4,6 +4,8 @@ import CImageCodecs
 final class TIFFDecoder: ImageDecoder {
     let header: ImageHeader
     let scalesEighths = [8]
+    /// Not heard by the library; its calls are short but for files of one strip.
+    var pulse: CodecPulse?
     private let handle: OpaquePointer
     private let bytesHeld: Int
 

@@ -4,6 +4,9 @@ import CImageCodecs
 final class WebPDecoder: ImageDecoder {
     let header: ImageHeader
     let scalesEighths = [8]
+    var pulse: CodecPulse? {
+        didSet { ic_webp_decoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
+    }
     private let handle: OpaquePointer
     private let bytesHeld: Int
     private var nextRow = 0

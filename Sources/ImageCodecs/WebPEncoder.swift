@@ -6,6 +6,9 @@ final class WebPEncoder: ImageEncoder {
     static let largestSide = 16_383
 
     let workingBytes: Int
+    var pulse: CodecPulse? {
+        didSet { ic_webp_encoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
+    }
     private let handle: OpaquePointer
     private let metadata: ImageMetadata
 

@@ -49,8 +49,12 @@ package final class ImageExporter {
     ) -> ExportResult {
         var result = ExportResult(status: .good)
         do {
-            try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
+            try withoutActuallyEscaping(onProgress) { onProgress in
+                try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
+            }
         } catch is Stopped {
+            result.status = .stopped
+        } catch let error as CodecError where error.code == .stopped {
             result.status = .stopped
         } catch {
             result.status = .failed
@@ -66,9 +70,16 @@ package final class ImageExporter {
     private struct Stopped: Error {}
 
     private func run(
-        _ item: ExportItem, input descriptor: Int32?, into folder: OutputFolder?, onProgress: (Progress) -> Bool,
-        result: inout ExportResult
+        _ item: ExportItem, input descriptor: Int32?, into folder: OutputFolder?,
+        onProgress: @escaping (Progress) -> Bool, result: inout ExportResult
     ) throws {
+        // What is told within calls that take long is what was told before them.
+        var latest = Progress(done: 0, total: 1)
+        let pulse = CodecPulse { onProgress(latest) }
+        func tell(_ progress: Progress) throws {
+            latest = progress
+            guard onProgress(progress) else { throw Stopped() }
+        }
         let lane = try lanes.lane(item.lane)
         var clock = ContinuousClock.now
         if let descriptor {
@@ -80,7 +91,9 @@ package final class ImageExporter {
         result.inputChecksum = Checksum.xxh3(input.bytes)
         result.times.read = clock.secondsSince
 
+        try tell(latest)
         let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits)
+        decoder.pulse = pulse
         result.format = decoder.header.format
         result.inputPixels = decoder.header.width * decoder.header.height
         result.notes = decoder.header.notes
@@ -92,9 +105,11 @@ package final class ImageExporter {
         var pipelines: [OutputPipeline] = []
         for (index, output) in preparation.outputs.enumerated() {
             let encoder = try CodecRegistry.encoder(for: output.encode)
+            encoder.pulse = pulse
             result.workingBytes += encoder.workingBytes
             pipelines.append(
-                OutputPipeline(plan: output.plan, lane: lane, encoder: encoder, buffers: buffers[index]))
+                OutputPipeline(
+                    plan: output.plan, lane: lane, encoder: encoder, buffers: buffers[index], pulse: pulse))
         }
         guard result.workingBytes <= item.limits.maxWorkingBytes else {
             throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
@@ -103,7 +118,7 @@ package final class ImageExporter {
         let source = try SourceReader(
             decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
             staging: staging)
-        try pump(source, into: pipelines, onProgress: onProgress)
+        try pump(source, into: pipelines, tell: tell)
         if !decoder.damage.isEmpty {
             result.status = .damaged
             result.notes += decoder.damage
@@ -120,7 +135,7 @@ package final class ImageExporter {
             try pipeline.finish { step in
                 var progress = Progress(done: source.height, total: source.height)
                 if step == .encoder { progress.encodingMegapixels = megapixels }
-                guard onProgress(progress) else { throw Stopped() }
+                try tell(progress)
             } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
@@ -130,7 +145,7 @@ package final class ImageExporter {
             result.times.encode += pipeline.encodeSeconds
             files.append((written, file))
         }
-        guard onProgress(Progress(done: source.height, total: source.height)) else { throw Stopped() }
+        try tell(Progress(done: source.height, total: source.height))
         clock = ContinuousClock.now
         for (index, (written, file)) in files.enumerated() {
             try file.commit(mayReplace: preparation.outputs[index].item.mayReplace)
@@ -141,7 +156,7 @@ package final class ImageExporter {
 
     /// Moves rows from the decoder to the pipelines until the last output row is encoded.
     private func pump(
-        _ source: SourceReader, into pipelines: [OutputPipeline], onProgress: (Progress) -> Bool
+        _ source: SourceReader, into pipelines: [OutputPipeline], tell: (Progress) throws -> Void
     ) throws {
         let batch = 16
         let capacity = (pipelines.map(\.sourceWindowRows).max() ?? 0) + batch
@@ -152,7 +167,7 @@ package final class ImageExporter {
             let band = window.band
             for pipeline in pipelines { try pipeline.advance(source: band, ended: source.isAtEnd) }
             window.discard(before: pipelines.map(\.firstSourceRow).min() ?? 0)
-            guard onProgress(Progress(done: source.rowsDone, total: source.height)) else { throw Stopped() }
+            try tell(Progress(done: source.rowsDone, total: source.height))
         }
     }
 

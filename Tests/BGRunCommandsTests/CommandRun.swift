@@ -28,7 +28,8 @@ final class CommandRun {
         process.environment = ProcessInfo.processInfo.environment.merging(
             [
                 "XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache",
-                "BGRUN_PROBE_DEADLINE": "60",
+                "BGRUN_PROBE_DEADLINE": "60", "BGRUN_IN_PROCESS": "1", "XDG_RUNTIME_DIR": place.path + "/.run",
+                "BGRUN_IDLE_TIME": "2s",
             ]
         ) { $1 }.merging(environment) { $1 }
         process.standardInput = standardInput ?? FileHandle.nullDevice

@@ -143,7 +143,8 @@ struct ExportCommand: ParsableCommand {
 
     /// It is the work of this process, and of no service.
     private var runsHere: Bool {
-        inProcess || dryRun || jobChannel != nil || ProcessInfo.processInfo.environment["BGRUN_IN_PROCESS"] != nil
+        let variable = ProcessInfo.processInfo.environment["BGRUN_IN_PROCESS"] ?? ""
+        return inProcess || dryRun || jobChannel != nil || !variable.isEmpty
     }
 
     /// Has the service do it, and shows it unless it is detached.

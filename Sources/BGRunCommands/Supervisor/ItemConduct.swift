@@ -18,6 +18,8 @@ final class ItemConduct {
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
     private var isOnDevice = false
+    /// In an encoder that gives few signs of life or none.
+    private var isEncoding = false
     private var saidHalted = false
     /// The device was taken away: nothing that is held there may be kept.
     private(set) var leavesDevice = false
@@ -39,6 +41,7 @@ final class ItemConduct {
             case .message(.run(let item, let environment)):
                 isOnDevice = item.lane != .cpu
                 saidHalted = false
+                isEncoding = false
                 leavesDevice = false
                 let now = now
                 nextSign = now + Self.signInterval
@@ -62,9 +65,13 @@ final class ItemConduct {
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ImageExporter.Progress) -> Bool {
         if let megapixels = progress.encodingMegapixels {
-            let seconds = Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels
-            send(.encoding(seconds: seconds))
+            let now = now
+            if !isEncoding || now >= nextSign {
+                nextSign = now + Self.signInterval
+                send(.encoding(seconds: Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels))
+            }
         }
+        isEncoding = progress.encodingMegapixels != nil
         let fraction = Double(progress.done) / Double(max(progress.total, 1))
         listen()
         while !isOver {

@@ -45,6 +45,9 @@ struct JobEntry {
         stopListeners()
     }
 
+    /// It begins anew: who comes now is not told of the end before.
+    mutating func forgetEvents() { events = [] }
+
     mutating func stopListeners() {
         for listener in listeners.values { listener.finish() }
         listeners = [:]

@@ -245,6 +245,7 @@ package final class JobKeeper: Sendable {
         let request = entry.submission.request(program: Self.program)
         let patterns = permit(request)
         book.update(job) {
+            $0.forgetEvents()
             $0.stored.state = .waiting
             $0.stored.ended = nil
             $0.stored.outcome = nil

@@ -6,5 +6,6 @@
 #include "ic_exif.h"
 #include "ic_jpeg.h"
 #include "ic_png.h"
+#include "ic_pulse.h"
 #include "ic_tiff.h"
 #include "ic_webp.h"

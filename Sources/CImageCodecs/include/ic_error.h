@@ -8,6 +8,8 @@ typedef enum ic_status {
     IC_LIMIT,
     IC_OUT_OF_MEMORY,
     IC_ENCODE,
+    /// The pulse said so.
+    IC_STOPPED,
 } ic_status;
 
 /// Filled by every call that returns something other than `IC_OK`.

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "ic_error.h"
+#include "ic_pulse.h"
 
 // JPEG by libjpeg-turbo. Its error exit jumps; no jump leaves these functions.
 
@@ -27,6 +28,9 @@ typedef struct ic_jpeg_decoder ic_jpeg_decoder;
 ic_jpeg_decoder *ic_jpeg_decoder_open(
     const uint8_t *bytes, size_t size, int32_t max_scans, ic_jpeg_info *info, ic_error *error);
 void ic_jpeg_decoder_close(ic_jpeg_decoder *decoder);
+
+/// Before the first row. The pulse's context outlives the decoder.
+void ic_jpeg_decoder_set_pulse(ic_jpeg_decoder *decoder, ic_pulse pulse);
 
 /// The APPn and COM segments before the first scan, in file order: payload without marker and length.
 /// Returns 0 when `index` is past the last one.
@@ -64,6 +68,9 @@ typedef struct ic_jpeg_encoder ic_jpeg_encoder;
 /// Writes the header. `reserve_bytes` is the first size of the output buffer, which grows as needed.
 ic_jpeg_encoder *ic_jpeg_encoder_open(const ic_jpeg_settings *settings, size_t reserve_bytes, ic_error *error);
 void ic_jpeg_encoder_close(ic_jpeg_encoder *encoder);
+
+/// Before the first row. The pulse's context outlives the encoder.
+void ic_jpeg_encoder_set_pulse(ic_jpeg_encoder *encoder, ic_pulse pulse);
 
 /// Writes one segment: `prefix` and then `payload`. Only before the first row.
 ic_status ic_jpeg_encoder_marker(

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "ic_error.h"
+#include "ic_pulse.h"
 
 // WebP by libwebp, libwebpdemux and libwebpmux.
 
@@ -22,6 +23,9 @@ typedef struct ic_webp_decoder ic_webp_decoder;
 /// Reads the container. `bytes` is not copied.
 ic_webp_decoder *ic_webp_decoder_open(const uint8_t *bytes, size_t size, ic_webp_info *info, ic_error *error);
 void ic_webp_decoder_close(ic_webp_decoder *decoder);
+
+/// Before the first row. The pulse's context outlives the decoder.
+void ic_webp_decoder_set_pulse(ic_webp_decoder *decoder, ic_pulse pulse);
 
 /// Lends the payload of the first chunk of this kind (`ICCP`, `EXIF`, `XMP `); 0 without one.
 int ic_webp_decoder_chunk(const ic_webp_decoder *decoder, const char *kind, const uint8_t **payload, size_t *size);
@@ -49,6 +53,9 @@ typedef struct ic_webp_encoder ic_webp_encoder;
 
 ic_webp_encoder *ic_webp_encoder_open(const ic_webp_settings *settings, ic_error *error);
 void ic_webp_encoder_close(ic_webp_encoder *encoder);
+
+/// Before the first row. The pulse's context outlives the encoder.
+void ic_webp_encoder_set_pulse(ic_webp_encoder *encoder, ic_pulse pulse);
 
 /// Rows of R, G, B, A; without `has_alpha` the fourth byte is ignored.
 ic_status ic_webp_encoder_write(

@@ -22,10 +22,14 @@ final class OutputPipeline {
         var chunkRows: Int
     }
 
+    /// Bytes of rows that an encoder gets at a time.
+    private static let encodedBytes = 128 << 10
+
     private let plan: Plan
     private let lane: any ImageLane
     private let encoder: any ImageEncoder
     private let buffers: Buffers
+    private let pulse: CodecPulse
     /// Output rows made so far, in the stored frame.
     private var resizedRows = 0
     private var sharpenedRows = 0
@@ -47,7 +51,8 @@ final class OutputPipeline {
         }
     }
 
-    init(plan: Plan, lane: any ImageLane, encoder: any ImageEncoder, buffers: Buffers) {
+    init(plan: Plan, lane: any ImageLane, encoder: any ImageEncoder, buffers: Buffers, pulse: CodecPulse) {
+        self.pulse = pulse
         self.plan = plan
         self.lane = lane
         self.encoder = encoder
@@ -210,12 +215,24 @@ final class OutputPipeline {
         let clock = ContinuousClock.now
         defer { encodeSeconds += clock.secondsSince }
         guard plan.orientation.value != 1 else {
-            try encoder.writeRows(band.base, strideBytes: band.strideBytes, count: band.rowCount)
+            try encode(band)
             return
         }
         let stride = width * plan.outputLayout.bytesPerPixel
         let place = collected + band.firstRow * stride
         if place != band.base { place.copyMemory(from: band.base, byteCount: stride * band.rowCount) }
+    }
+
+    /// Hands rows to the encoder, which may take a tenth of a second for a megabyte, and asks between parts of them.
+    private func encode(_ band: RowBand) throws(CodecError) {
+        let part = max(1, Self.encodedBytes / band.strideBytes)
+        var row = 0
+        while row < band.rowCount {
+            if row > 0 { try pulse.check() }
+            let count = min(part, band.rowCount - row)
+            try encoder.writeRows(band.base + row * band.strideBytes, strideBytes: band.strideBytes, count: count)
+            row += count
+        }
     }
 
     /// What ``finish(_:write:)`` does next.
@@ -254,7 +271,7 @@ final class OutputPipeline {
             let band = RowBand(
                 base: buffers.upright.bytes(stride * count), strideBytes: stride, firstRow: row, rowCount: count)
             plan.orientation.upright(from: stored, width: width, pixelBytes: pixelBytes, into: band)
-            try encoder.writeRows(band.base, strideBytes: stride, count: count)
+            try encode(band)
             row += count
         }
     }

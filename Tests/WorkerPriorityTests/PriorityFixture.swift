@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+import WorkerPriority
+
+/// A system in a folder: a process with its control group, and commands that do as systemd's do.
+final class PriorityFixture: Sendable {
+    let folder: String
+    /// Has no threads in the fixture, so that nothing of this machine's is changed.
+    let process: pid_t = 77
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "bgrun-priority-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try put("/autogroup-1 nice 0\n", "proc/self/autogroup")
+        try put("/autogroup-2 nice 0\n", "proc/77/autogroup")
+        try put("0::/\n", "proc/77/cgroup")
+        try put("0\n", "proc/77/oom_score_adj")
+        try put("1\n", "proc/sys/kernel/sched_autogroup_enabled")
+    }
+
+    deinit {
+        // What cannot be removed stays in the folder for temporary files.
+        _ = try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    var system: PrioritySystem {
+        PrioritySystem(
+            proc: folder + "/proc", cgroups: folder + "/cgroup",
+            environment: ["PATH": folder + "/bin", "XDG_RUNTIME_DIR": folder + "/run"], user: 1000)
+    }
+
+    func put(_ text: String, _ path: String) throws {
+        let target = folder + "/" + path
+        try FileManager.default.createDirectory(
+            atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: target))
+    }
+
+    func text(_ path: String) -> String? { try? String(contentsOfFile: folder + "/" + path, encoding: .utf8) }
+
+    static let unitFolder = "cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/bgrun-job-3.scope"
+
+    /// A manager that has the job in a unit. `set` is what `systemctl` does, as lines of a shell.
+    func putManager(set: String) throws {
+        try put("", "run/bus")
+        try put("cpu memory pids\n", "cgroup/user.slice/user-1000.slice/user@1000.service/cgroup.controllers")
+        try put("1\n", Self.unitFolder + "/cpu.idle")
+        try put("100\n", Self.unitFolder + "/cpu.weight")
+        try put("0::/" + Self.unitFolder.dropFirst(7) + "\n", "proc/77/cgroup")
+        try putProgram("systemd-run", "exit 1")
+        try putProgram("systemctl", "echo \"$@\" >> \(folder)/asked\nunit=\(folder)/\(Self.unitFolder)\n" + set)
+    }
+
+    private func putProgram(_ name: String, _ lines: String) throws {
+        try put("#!/bin/sh\n\(lines)\n", "bin/" + name)
+        chmod(folder + "/bin/" + name, 0o755)
+    }
+}

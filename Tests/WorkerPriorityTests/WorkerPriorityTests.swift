@@ -1,0 +1,150 @@
+import Glibc
+import TaskModel
+import Testing
+import WorkerPriority
+
+@Suite struct WorkerPriorityTests {
+    private let fixture: PriorityFixture
+
+    init() throws {
+        fixture = try PriorityFixture()
+    }
+
+    private func priority(unit: String? = nil) -> WorkerPriority {
+        WorkerPriority(process: fixture.process, unit: unit, system: fixture.system)
+    }
+
+    /// The kernel's file keeps the name that the text written does not have: what is read back is not what was asked for.
+    @Test func anAutogroupThatDoesNotFollowIsNotReported() {
+        var job = priority()
+        #expect(job.apply(.background) == .applied(.pacing))
+        #expect(fixture.text("proc/77/autogroup")?.hasPrefix("19") == true, "it was tried")
+        #expect(job.tier == .pacing)
+    }
+
+    @Test("rule 90: an autogroup at the wanted weight is in force") func anAutogroupAtTheWantedWeightIsInForce() throws
+    {
+        var job = priority()
+        try fixture.put("/autogroup-2 nice 19\n", "proc/77/autogroup")
+        #expect(job.apply(.background) == .applied(.autogroup))
+        #expect(job.tier == .autogroup)
+        #expect(fixture.text("proc/77/oom_score_adj")?.hasPrefix("200") == true)
+    }
+
+    @Test(arguments: [
+        ("proc/sys/kernel/sched_autogroup_enabled", "0\n"), ("proc/77/autogroup", "/autogroup-1 nice 0\n"),
+        ("proc/77/cgroup", "1:cpu,cpuacct:/group\n0::/\n"), ("cgroup/cpu.weight", "100\n"),
+        ("proc/77/autogroup", ""),
+    ])
+    func anAutogroupThatWouldDoNothingOrHitTheSchedulerIsLeftAlone(file: (path: String, text: String)) throws {
+        try fixture.put(file.text, file.path)
+        let before = fixture.text("proc/77/autogroup")
+        var job = priority()
+        #expect(job.apply(.background) == .applied(.pacing))
+        #expect(fixture.text("proc/77/autogroup") == before)
+    }
+
+    @Test func aGroupBelowOneWithAWeightIsNotAtTheRoot() throws {
+        try fixture.put("0::/a/b\n", "proc/77/cgroup")
+        try fixture.put("100\n", "cgroup/a/cpu.weight")
+        try fixture.put("/autogroup-2 nice 19\n", "proc/77/autogroup")
+        var job = priority()
+        #expect(job.apply(.background) == .applied(.pacing))
+    }
+
+    @Test("rule 90: a unit of the user manager is raised and lowered live, and read back")
+    func aUnitIsRaisedAndLoweredLive() throws {
+        try fixture.putManager(
+            set: """
+                case "$*" in *CPUWeight=idle) echo 1 > $unit/cpu.idle;; *) echo 0 > $unit/cpu.idle;; esac
+                """)
+        var job = priority(unit: "bgrun-job-3")
+        #expect(job.apply(.background) == .applied(.userManager))
+        #expect(fixture.text("asked") == nil, "it was started so")
+        #expect(job.apply(.foreground) == .applied(.userManager))
+        #expect(fixture.text(PriorityFixture.unitFolder + "/cpu.idle") == "0\n")
+        #expect(
+            fixture.text("asked")
+                == "--user --no-ask-password set-property --runtime bgrun-job-3.scope CPUWeight=100\n")
+        #expect(job.apply(.background) == .applied(.userManager))
+        #expect(job.tier == .userManager)
+    }
+
+    @Test func aManagerThatAnswersYesAndDoesNothingIsGivenUp() throws {
+        try fixture.putManager(set: "exit 0")
+        var job = priority(unit: "bgrun-job-3")
+        var outcome = job.apply(.foreground)
+        var rounds = 0
+        while case .retry(let time) = outcome, rounds < 100 {
+            #expect(time <= .milliseconds(100))
+            rounds += 1
+            outcome = job.apply(.foreground)
+        }
+        #expect(outcome == .applied(.pacing))
+        #expect(rounds > 2 && rounds < 20)
+        #expect(fixture.text("asked")?.split(separator: "\n").count == 1, "asked once, read often")
+    }
+
+    @Test func aUnitThatIsStillBeingMadeIsWaitedFor() throws {
+        try fixture.putManager(set: "exit 1")
+        let place = try #require(fixture.text("proc/77/cgroup"))
+        try fixture.put("0::/elsewhere\n", "proc/77/cgroup")
+        var job = priority(unit: "bgrun-job-3")
+        guard case .retry = job.apply(.background) else {
+            Issue.record("it did not wait")
+            return
+        }
+        try fixture.put(place, "proc/77/cgroup")
+        #expect(job.apply(.background) == .applied(.userManager))
+    }
+
+    @Test func aJobIsLaunchedAsAUnitWhereThereIsAManager() throws {
+        let plain = WorkerPriority.launch(
+            ["/bin/bgrun", "export"], unit: "bgrun-job-3", priority: .background, system: fixture.system)
+        #expect(plain.command == ["/bin/bgrun", "export"] && plain.unit == nil)
+        try fixture.putManager(set: "exit 0")
+        let unit = WorkerPriority.launch(
+            ["/bin/bgrun", "export"], unit: "bgrun-job-3", priority: .background, system: fixture.system)
+        #expect(unit.unit == "bgrun-job-3")
+        #expect(unit.command.first == fixture.folder + "/bin/systemd-run")
+        #expect(unit.command.contains("CPUWeight=idle") && unit.command.contains("--scope"))
+        #expect(unit.command.suffix(3) == ["--", "/bin/bgrun", "export"])
+        #expect(WorkerPriority.expectedTier(system: fixture.system) == .userManager)
+    }
+
+    @Test func aManagerWithoutTheCPUControllerIsNoManager() throws {
+        try fixture.putManager(set: "exit 0")
+        try fixture.put(
+            "memory pids\n", "cgroup/user.slice/user-1000.slice/user@1000.service/cgroup.controllers")
+        #expect(WorkerPriority.launch(["a"], unit: "u", priority: .foreground, system: fixture.system).unit == nil)
+    }
+
+    @Test("rule 90: a real session is lowered and raised again where the kernel has autogroups")
+    func aRealSessionIsLoweredAndRaised() throws {
+        guard WorkerPriority.expectedTier() == .autogroup else { return }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // POSIX_SPAWN_SETSID (glibc's spawn.h), which Swift does not import.
+        posix_spawnattr_setflags(&attributes, 0x80)
+        let words: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
+        defer { words.forEach { free($0) } }
+        var process = pid_t()
+        try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, words, environ) == 0)
+        defer {
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+        }
+        var job = WorkerPriority(process: process, unit: nil)
+        for priority in [RunTerms.Priority.background, .foreground, .background] {
+            var outcome = job.apply(priority)
+            var tries = 0
+            while case .retry(let time) = outcome, tries < 200 {
+                usleep(UInt32(time / .microseconds(1)))
+                tries += 1
+                outcome = job.apply(priority)
+            }
+            #expect(outcome == .applied(.autogroup))
+        }
+    }
+}
