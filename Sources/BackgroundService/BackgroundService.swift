@@ -7,6 +7,7 @@ import SchedulingCore
 package import ServiceAPI
 import ServiceLifecycle
 import UnixSignals
+import WorkerPriority
 package import TaskStore
 
 /// The service of one user: jobs that outlive the terminal they were started in.
@@ -105,8 +106,10 @@ package final class BackgroundService: Sendable {
     }
 
     var status: ServiceStatus {
-        ServiceStatus(
+        let tier = WorkerPriority.expectedTier()
+        return ServiceStatus(
             version: Self.version, process: getpid(), started: started, active: keeper.activeCount,
-            running: keeper.runningCount, isDraining: keeper.isDraining, priorityTier: "none", priorityTierReason: "")
+            running: keeper.runningCount, isDraining: keeper.isDraining, priorityTier: tier.rawValue,
+            priorityTierReason: tier.sentence)
     }
 }

@@ -193,7 +193,10 @@ import Testing
         script.arguments = ["-qec", "stty cols 40; \(line)", "/dev/null"]
         script.currentDirectoryURL = URL(fileURLWithPath: place.path)
         script.environment = ProcessInfo.processInfo.environment.merging(
-            ["XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache"]
+            [
+                "XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache",
+                "BGRUN_IN_PROCESS": "1",
+            ]
         ) { $1 }
         script.standardInput = FileHandle.nullDevice
         script.standardOutput = output

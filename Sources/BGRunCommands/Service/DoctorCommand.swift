@@ -1,8 +1,10 @@
 import ArgumentParser
+import Confinement
 import Foundation
 import Glibc
 import ServiceAPI
 import ServiceClient
+import WorkerPriority
 
 /// `bgrun doctor`.
 struct DoctorCommand: ParsableCommand {
@@ -63,7 +65,7 @@ struct HealthCheck: Encodable {
     }
 
     static func all(_ place: ServicePlace) -> [HealthCheck] {
-        [folder(place), state(place), service(place), afterLogout()] + PriorityCheck.all()
+        [folder(place), state(place), service(place), afterLogout(), priority(), confinement()]
     }
 
     private static func folder(_ place: ServicePlace) -> HealthCheck {
@@ -105,6 +107,21 @@ struct HealthCheck: Encodable {
             case .refused(let refusal): return .init("service", .broken, refusal.sentence, fix: refusal.fix)
             }
         }
+    }
+
+    private static func priority() -> HealthCheck {
+        let tier = WorkerPriority.expectedTier()
+        guard tier == .pacing else { return .init("priority", .good, tier.sentence) }
+        return .init(
+            "priority", .limited, tier.sentence,
+            fix: "Run it in a session of systemd, or have an administrator set kernel.sched_autogroup_enabled to 1.")
+    }
+
+    private static func confinement() -> HealthCheck {
+        let status = Confinement.status
+        guard status.landlockVersion == nil else { return .init("confinement", .good, status.sentence) }
+        return .init(
+            "confinement", .limited, status.sentence, fix: "Use a kernel with Landlock for files of strangers.")
     }
 
     /// Whether processes of this user outlive the session (loginctl(1), enable-linger).

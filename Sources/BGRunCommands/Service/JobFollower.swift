@@ -16,6 +16,7 @@ final class JobFollower {
     private var display: ProgressDisplay
     private var last: UInt64 = 0
     private var reasonShown = ""
+    private var lastProgress: ProgressSnapshot?
     private var final: JobDocument?
     private var signals: Int32 = -1
     private var hasAskedToStop = false
@@ -85,6 +86,7 @@ final class JobFollower {
         last = event.id
         switch event.kind {
         case .progress:
+            lastProgress = event.progress
             if let progress = event.progress, progress.itemsTotal > 0 {
                 display.show(progress, device: event.device ?? "cpu", force: false)
             }

@@ -153,6 +153,9 @@ struct ServiceCommand: AsyncParsableCommand {
         private static var settings: SchedulerSettings {
             var settings = SchedulerSettings()
             settings.cores = Machine.allowedCores
+            // A test does not wait for as long as a person does.
+            let variable = ProcessInfo.processInfo.environment["BGRUN_TEST_BACKOFF"]
+            if let backoff = variable.flatMap({ try? TimeSpan.parse($0) }) { settings.backoff = backoff.duration }
             return settings
         }
 

@@ -1,10 +1,12 @@
 import Foundation
+import Glibc
 import JobLink
 import SchedulingCore
 import ServiceAPI
 import Locking
 import TaskModel
 import TaskStore
+import WorkerPriority
 
 /// Carries out what the scheduler decides.
 extension JobKeeper {
@@ -69,7 +71,12 @@ extension JobKeeper {
         guard let submission = book.entry(job)?.submission else { return }
         let began = ContinuousClock.now
         do throws(SpawnFailure) {
-            let process = try JobProcess(plan(job, submission)) { [weak self] report in
+            var plan = plan(job, submission)
+            let terms = host.read { $0.summary(job)?.terms } ?? launch.terms
+            let started = WorkerPriority.launch(
+                plan.command, unit: "bgrun-job-\(getpid())-\(job)-\(launch.attempt)", priority: terms.priority)
+            plan.command = started.command
+            let process = try JobProcess(plan) { [weak self] report in
                 self?.heard(report, of: job)
             } onExit: { [weak self] exit in
                 self?.exited(job, exit, after: ContinuousClock.now - began)
@@ -79,7 +86,10 @@ extension JobKeeper {
             book.update(job) {
                 $0.stored.process = .init(id: identity.processID, start: identity.start, boot: identity.boot)
             }
-            let terms = host.read { $0.summary(job)?.terms } ?? launch.terms
+            let priority = JobPriority(process: identity.processID, unit: started.unit) { [weak self] tier in
+                self?.book.touch(job) { $0.tier = tier.rawValue }
+            }
+            priorities.withLock { $0[job] = priority }
             apply(terms.priority, to: job)
             process.send(.terms(terms))
             publish(job)
@@ -108,8 +118,7 @@ extension JobKeeper {
 
     /// Gives the processes of a job the share of the processor that its priority has.
     func apply(_ priority: RunTerms.Priority, to job: JobID) {
-        guard let process = process(job) else { return }
-        _ = process
+        priorities.withLock { $0[job] }?.want(priority)
     }
 
     // MARK: Hearing
@@ -144,6 +153,7 @@ extension JobKeeper {
 
     private func exited(_ job: JobID, _ exit: JobProcess.Exit, after length: Duration) {
         processes.withLock { $0[job] = nil }
+        priorities.withLock { $0.removeValue(forKey: job) }?.end()
         book.update(job) { entry in
             entry.stored.process = nil
             entry.stored.processorSeconds += exit.processorSeconds
@@ -168,6 +178,12 @@ extension JobKeeper {
             }
         case .stopped:
             host.perform { scheduler, now in scheduler.completed(job, success: false, at: now) }
+        case .stoppedItself(.conditionLost(let condition)):
+            // It may come back: a volume is full, or gone for a while.
+            tell(job, .note, "It stopped for want of \(condition.rawValue), and is tried again later.")
+            host.perform { scheduler, now in
+                scheduler.crashed(job, code: "conditionLost.\(condition.rawValue)", at: now)
+            }
         case .stoppedItself(let reason):
             host.perform { scheduler, now in
                 scheduler.stop(job, reason, at: now) + scheduler.completed(job, success: false, at: now)

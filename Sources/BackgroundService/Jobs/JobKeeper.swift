@@ -42,6 +42,8 @@ package final class JobKeeper: Sendable {
     let book: JobBook
     let store: TaskStore
     let processes = Lock<[JobID: JobProcess]>([:])
+    /// What gives the processes of each job their share of the processor.
+    let priorities = Lock<[JobID: JobPriority]>([:])
     /// Launches that wait for the end of the process before theirs.
     let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
     private let draining = Lock(false)

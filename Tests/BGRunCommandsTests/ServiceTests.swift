@@ -1,0 +1,226 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Jobs of the service: they outlive terminals, are stopped, paused, taken up again, and survive kills.
+@Suite struct ServiceTests {
+    private let service: ServicePlace
+    private var place: TestPlace { service.place }
+
+    init() throws {
+        service = try ServicePlace()
+    }
+
+    private func reference() throws -> [String: Data] {
+        let other = try TestPlace()
+        try FileManager.default.copyItem(atPath: place.path + "/photos", toPath: other.path + "/photos")
+        #expect(try other.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+        return try other.contents("out")
+    }
+
+    /// An export that hangs at its third picture, in the background.
+    private func hangingJob() throws {
+        let run = try service.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--detach", "--stall-limit", "1h",
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        #expect(run.status == 0 && run.output == "1\n")
+        #expect(try service.comes { try place.contents("out").count == Photos.count - 1 })
+    }
+
+    @Test func anExportOfTheServiceMakesTheSameFilesAsOneWithoutIt() throws {
+        try place.putPhotos()
+        let ended = try service.bgrun("export", "photos", "--out", "out", "--size", "100", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect((try ended.json()["counts"] as? [String: Int])?["good"] == Photos.count)
+        #expect(try place.contents("out") == reference())
+    }
+
+    @Test("rule 77: closing the terminal sends a job to the background, where it goes on")
+    func closingTheTerminalSendsAJobToTheBackground() throws {
+        try place.putPhotos()
+        let run = try service.start(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "1h"],
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        #expect(try service.job(1)["priority"] as? String == "foreground")
+        run.send(SIGHUP)
+        #expect(run.end().wasKilled)
+        #expect(
+            try service.comes {
+                let job = try service.job(1)
+                return job["priority"] as? String == "background" && job["state"] as? String == "running"
+            })
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test("rule 77, A21: Ctrl-C stops a job of the service cleanly, and resume goes on with it")
+    func ctrlCStopsAJobCleanly() throws {
+        try place.putPhotos()
+        let run = try service.start(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "1h"],
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        run.send(SIGINT)
+        let stopped = run.end()
+        #expect(stopped.status == 75, "\(stopped.errors)")
+        #expect(stopped.errors.contains("bgrun resume 1"))
+        #expect(try service.job(1)["outcome"] as? String == "stopped.userStop")
+        // The hanging picture is in the environment that the job was given, so its work is asked for anew.
+        let again = try service.bgrun("export", "photos", "--out", "out", "--size", "100", "--json")
+        #expect((try again.json()["counts"] as? [String: Int])?["current"] == Photos.count - 1)
+        #expect(try place.contents("out") == reference())
+    }
+
+    @Test("rule 82, rule 85: a killed service loses nothing, and its attached client goes on with the next one")
+    func aKilledServiceLosesNothing() throws {
+        try place.putPhotos()
+        let run = try service.start(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--workers", "1"])
+        try #require(run.waits(for: "\"event\":\"progress\""))
+        let process = try #require(try service.serviceProcess())
+        kill(process, SIGKILL)
+        let ended = run.end()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try service.serviceProcess() != process)
+        #expect(try place.contents("out") == reference())
+    }
+
+    @Test("rule 85: after a kill of service and job nothing is stuck running")
+    func nothingIsStuckRunning() throws {
+        try place.putPhotos()
+        try hangingJob()
+        let worker = try #require(try service.job(1)["process"] as? Int)
+        let process = try #require(try service.serviceProcess())
+        kill(process, SIGKILL)
+        kill(pid_t(worker), SIGKILL)
+        let job = try service.job(1)
+        #expect(["running", "waiting"].contains(job["state"] as? String))
+        #expect(job["process"] as? Int != worker)
+        #expect(try service.bgrun("stop", "1").status == 0)
+        #expect(try service.bgrun("wait", "1").status == 75)
+    }
+
+    @Test("rule 73: a job whose process is killed is tried again from what it has committed")
+    func aKilledJobIsTriedAgain() throws {
+        try place.putPhotos()
+        try hangingJob()
+        let worker = try #require(try service.job(1)["process"] as? Int)
+        kill(pid_t(worker), SIGKILL)
+        #expect(
+            try service.comes {
+                let job = try service.job(1)
+                return job["attempt"] as? Int == 2 && job["state"] as? String == "running"
+            })
+        #expect(try service.bgrun("cancel", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["outcome"] as? String == "cancelled" })
+        #expect(try place.contents("out").count == Photos.count - 1)
+    }
+
+    @Test("rule 94: a paused job stands still and goes on when it is resumed")
+    func aPausedJobStandsStill() throws {
+        try place.putPhotos()
+        #expect(
+            try service.bgrun("run", "--detach", "--", "sh", "-c", "while true; do sleep 0.01; echo x >> ticks; done")
+                .status == 0)
+        func ticks() throws -> Int { (try? Data(contentsOf: URL(fileURLWithPath: place.path + "/ticks")).count) ?? 0 }
+        #expect(try service.comes { try ticks() > 0 })
+        #expect(try service.bgrun("pause", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["state"] as? String == "paused" })
+        let reasons = try #require(try service.job(1)["reasons"] as? [[String: Any]])
+        #expect(reasons.contains { $0["code"] as? String == "pausedByPerson" })
+        let before = try ticks()
+        _ = try service.jobs()
+        #expect(try ticks() == before)
+        #expect(try service.bgrun("resume", "1").status == 0)
+        #expect(try service.comes { try ticks() > before })
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test("rule 89, rule 91: a job is brought to the foreground and sent back")
+    func aJobChangesItsPriority() throws {
+        #expect(try service.bgrun("run", "--detach", "--", "sleep", "600").status == 0)
+        #expect(try service.job(1)["priority"] as? String == "background")
+        #expect(try service.bgrun("fg", "1").status == 0)
+        #expect(try service.job(1)["priority"] as? String == "foreground")
+        #expect(try service.bgrun("bg", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["priority"] as? String == "background" })
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test func aCommandLeavesItsStatusItsOutputAndItsProgress() throws {
+        let script =
+            "echo progress 1 4 >&$BGRUN_PROGRESS_FD; echo out; echo err >&2; echo note look >&$BGRUN_PROGRESS_FD; exit 7"
+        let ended = try service.bgrun("run", "--progress", "json", "--", "sh", "-c", script)
+        #expect(ended.status == 7)
+        #expect(ended.errors.contains("\"text\":\"look\""))
+        #expect(ended.errors.contains("\"fraction\":0.25"))
+        #expect(try service.bgrun("logs", "1").output == "out\nerr\n")
+        #expect(try service.job(1)["outcome"] as? String == "failed.exit.7")
+    }
+
+    @Test func aCommandThatCannotBeStartedSaysWhy() throws {
+        let ended = try service.bgrun("run", "--", "there-is-no-such-program")
+        #expect(ended.status == 70)
+        #expect(ended.errors.contains("there-is-no-such-program: No such file or directory"))
+    }
+
+    @Test("rule 14, rule 95: work for later waits and says until when")
+    func workForLaterWaits() throws {
+        let ended = try service.bgrun("run", "--after", "1h", "--", "true")
+        #expect(ended.status == 0)
+        let reasons = try #require(try service.job(1)["reasons"] as? [[String: Any]])
+        #expect(reasons.contains { $0["code"] as? String == "earliestBeginDate" })
+        #expect(try service.bgrun("why", "1").output.contains("earliestBeginDate"))
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test("rule 20: a job that needs a GPU is refused at submission, and nothing is kept")
+    func aJobThatNeedsAGPUIsRefused() throws {
+        let none = ["OCL_ICD_VENDORS": place.path + "/none", "OCL_ICD_FILENAMES": ""]
+        let ended = try service.bgrun("run", "--gpu", "--", "true", environment: none)
+        #expect(ended.status == 69, "\(ended.errors)")
+        #expect(try service.jobs().isEmpty)
+    }
+
+    @Test("rule 16: the same export is not begun twice")
+    func theSameExportIsNotBegunTwice() throws {
+        try place.putPhotos()
+        try hangingJob()
+        let second = try service.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--detach", "--stall-limit", "1h")
+        #expect(second.status == 75)
+        #expect(second.errors.contains("bgrun attach 1"))
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test func theServiceStopsWithItsJobsAndTheNextGoesOnWithThem() throws {
+        try place.putPhotos()
+        try hangingJob()
+        #expect(try service.bgrun("service", "stop").status == 0)
+        #expect(try service.serviceProcess() == nil)
+        #expect(try service.job(1)["state"] as? String != "ended")
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test func severalCommandsThatNeedAServiceStartOne() throws {
+        let runs = try (0..<6).map { _ in try service.start(["run", "--detach", "--", "true"]) }
+        for run in runs { #expect(run.end().status == 0) }
+        #expect(try service.bgrun("wait", "1", "2", "3", "4", "5", "6").status == 0)
+        #expect(try service.jobs().count == 6)
+    }
+
+    @Test func aServiceThatNobodyNeedsEnds() throws {
+        #expect(try service.bgrun("run", "--", "true").status == 0)
+        let process = try #require(try service.serviceProcess())
+        #expect(service.comes { kill(process, 0) != 0 })
+        #expect(try service.bgrun("jobs", "--all").output.contains("completed"))
+    }
+
+    @Test func aJobThatIsNotThereIsNamed() throws {
+        for command in ["show", "fg", "bg", "pause", "resume", "stop", "cancel", "logs", "attach", "wait"] {
+            let ended = try service.bgrun(command, "77")
+            #expect(ended.status == 66, "\(command): \(ended.errors)")
+            #expect(ended.errors.contains("77"), "\(command)")
+        }
+    }
+}
