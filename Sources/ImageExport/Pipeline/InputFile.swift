@@ -11,8 +11,12 @@ final class InputFile {
 
     func trim(above limit: Int) { memory.trim(above: limit) }
 
-    /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read.
-    func read(_ path: String, limits: DecodeLimits) throws(ExportFailure) {
+    /// Bytes read at a time; between them `pulse` is asked.
+    private static let pieceBytes = 4 << 20
+
+    /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read, and what
+    ///   the pulse throws.
+    func read(_ path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
@@ -25,11 +29,12 @@ final class InputFile {
         guard size <= limits.maxFileBytes else {
             throw ExportFailure("limit", "the file has \(size) bytes, more than the limit of \(limits.maxFileBytes)")
         }
-        guard size <= limits.maxWorkingBytes else { throw .memoryShare(size, of: limits.maxWorkingBytes) }
+        guard size <= limits.maxWorkingBytes else { throw ExportFailure.memoryShare(size, of: limits.maxWorkingBytes) }
         let base = memory.bytes(size)
         var filled = 0
         while filled < size {
-            let n = Glibc.read(fd, base + filled, size - filled)
+            if filled > 0 { try pulse.check() }
+            let n = Glibc.read(fd, base + filled, min(size - filled, Self.pieceBytes))
             if n < 0 && errno == EINTR { continue }
             guard n >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
             guard n > 0 else { break }
