@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import ImageCodecs
 import ImageExport
 
@@ -11,10 +12,16 @@ struct GapsCommand: ParsableCommand {
     @Argument(help: "Pictures.")
     var files: [String]
 
+    @Option(help: .init("Only these outputs, with commas, e.g. jpeg,webp.", valueName: "names"))
+    var outputs: String?
+
     func run() throws {
-        print("file                       output            gap ms  at                longest commit ms")
+        let chosen = outputs?.split(separator: ",").map(String.init)
+        print("file                       output            gap ms  on the CPU ms  commit ms")
         for file in files {
-            for (name, settings) in Self.outputs { try measure(file, name, settings) }
+            for (name, settings) in Self.outputs where chosen?.contains(name) ?? true {
+                try measure(file, name, settings)
+            }
         }
     }
 
@@ -42,6 +49,13 @@ struct GapsCommand: ParsableCommand {
         ]
     }()
 
+    /// What this thread has used of a processor: the same however busy the machine is.
+    private static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
     private func measure(_ file: String, _ name: String, _ settings: OutputSettings) throws {
         let path = NSTemporaryDirectory() + "bgrun-gaps-\(getpid())"
         defer { unlink(path) }
@@ -50,14 +64,15 @@ struct GapsCommand: ParsableCommand {
         let clock = SuspendingClock()
         var last = clock.now
         var longest = Duration.zero
-        var place = ""
-        let result = ImageExporter().export(item) { progress in
+        var lastUsed = Self.processorSeconds
+        var longestUsed = 0.0
+        let result = ImageExporter().export(item) { _ in
             let now = clock.now
-            if last.duration(to: now) > longest {
-                longest = last.duration(to: now)
-                place = "\(progress.done)/\(progress.total)"
-            }
+            let used = Self.processorSeconds
+            longest = max(longest, last.duration(to: now))
+            longestUsed = max(longestUsed, used - lastUsed)
             last = now
+            lastUsed = used
             return true
         }
         let tail = last.duration(to: clock.now)
@@ -68,10 +83,11 @@ struct GapsCommand: ParsableCommand {
         let columns = [
             (file as NSString).lastPathComponent.padding(toLength: 26, withPad: " ", startingAt: 0),
             name.padding(toLength: 16, withPad: " ", startingAt: 0),
-            String(format: "%7.1f ", longest / .milliseconds(1)),
-            place.padding(toLength: 17, withPad: " ", startingAt: 0),
-            String(format: "%7.1f", tail / .milliseconds(1)),
+            String(format: "%7.1f", longest / .milliseconds(1)), String(format: "%14.1f", longestUsed * 1000),
+            String(format: "%10.1f", tail / .milliseconds(1)),
         ]
         print(columns.joined(separator: " "))
+        // As it comes, also into a file.
+        fflush(nil)
     }
 }

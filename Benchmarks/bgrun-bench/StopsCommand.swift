@@ -74,7 +74,8 @@ struct StopsCommand: ParsableCommand {
             guard round < 4 * count else {
                 throw ProcessError(description: "the exports end before they are stopped: give more pictures")
             }
-            let (stop, tier) = try oneStop(each.terms, place: "\(place)/\(round % 8)")
+            let (stop, tier) = try oneStop(
+                each.terms, place: "\(place)/\(round % 8)", meetsWork: round % 4 != 0)
             if let tier { tiers.insert(tier.rawValue) }
             guard case .stopped? = stop.outcome else { continue }
             times.append(stop.milliseconds)
@@ -91,9 +92,11 @@ struct StopsCommand: ParsableCommand {
             String(format: "%4d", times.count), quantile(0.5), quantile(0.99), quantile(1), String(format: "%8d", goal),
         ]
         print(columns.joined(separator: " "))
+        // As it comes, also into a file.
+        fflush(nil)
     }
 
-    private func oneStop(_ terms: RunTerms, place: String) throws -> (Stop, PriorityTier?) {
+    private func oneStop(_ terms: RunTerms, place: String, meetsWork: Bool) throws -> (Stop, PriorityTier?) {
         _ = try? FileManager.default.removeItem(atPath: place)
         guard let (host, worker) = PacketChannel.pair() else { throw ProcessError(description: "no sockets") }
         defer { host.closeDescriptor() }
@@ -106,18 +109,35 @@ struct StopsCommand: ParsableCommand {
         var priority = WorkerPriority(process: process, unit: nil)
         if terms.priority == .background { apply(.background, to: &priority) }
         let tier = priority.tier
-        // Some of the moments lie before the first picture.
+        // A quarter of the moments may lie before the first picture.
+        if meetsWork { waitForWork(host) }
         usleep(UInt32.random(in: 0...UInt32(span) * 1000))
         let clock = SuspendingClock()
         let begin = clock.now
-        if terms.priority == .background { _ = priority.apply(.foreground) }
+        var boost = terms.priority == .background ? priority.apply(.foreground) : .applied(.pacing)
         _ = host.send(JobCommand.stop(.preempted, within: terms.chunkTarget * 2))
         var outcome: TaskOutcome?
-        while case .message(let report) = host.receive(JobReport.self, waiting: true) {
+        while true {
+            if case .retry(let time) = boost, !isReadable(host, within: time) {
+                boost = priority.apply(.foreground)
+                continue
+            }
+            guard case .message(let report) = host.receive(JobReport.self, waiting: true) else { break }
             if case .ended(let end) = report { outcome = end.outcome }
         }
         while waitpid(process, nil, 0) < 0 && errno == EINTR {}
         return (Stop(milliseconds: begin.duration(to: clock.now) / .milliseconds(1), outcome: outcome), tier)
+    }
+
+    private func waitForWork(_ host: PacketChannel) {
+        while case .message(let report) = host.receive(JobReport.self, waiting: true) {
+            if case .progress(let progress, device: _) = report, progress.fraction > 0 { return }
+        }
+    }
+
+    private func isReadable(_ host: PacketChannel, within time: Duration) -> Bool {
+        var ends = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&ends, 1, Int32((time / .milliseconds(1)).rounded(.up))) > 0
     }
 
     private func apply(_ wanted: RunTerms.Priority, to priority: inout WorkerPriority) {

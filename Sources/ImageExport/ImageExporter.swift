@@ -22,6 +22,9 @@ package final class ImageExporter {
     /// Buffers above this size are given back after the item that needed them.
     private static let keptBytes = 128 << 20
 
+    /// Bytes of a file that are written at a time.
+    private static let writtenBytes = 4 << 20
+
     private let lanes: Lanes
     private let chunkRows: Int?
     private let input = InputFile()
@@ -83,10 +86,11 @@ package final class ImageExporter {
         let lane = try lanes.lane(item.lane)
         var clock = ContinuousClock.now
         if let descriptor {
-            try input.read(descriptor: descriptor, limits: item.limits)
+            try input.read(descriptor: descriptor, limits: item.limits, pulse: pulse)
         } else {
-            try input.read(item.input, limits: item.limits)
+            try input.read(item.input, limits: item.limits, pulse: pulse)
         }
+        try tell(latest)
         result.inputBytes = input.bytes.count
         result.inputChecksum = Checksum.xxh3(input.bytes)
         result.times.read = clock.secondsSince
@@ -139,7 +143,13 @@ package final class ImageExporter {
             } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
-                try file.write(bytes)
+                // The encoder is done.
+                latest.encodingMegapixels = nil
+                for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
+                    try pulse.check()
+                    let end = min(start + Self.writtenBytes, bytes.count)
+                    try file.write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                }
             }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds

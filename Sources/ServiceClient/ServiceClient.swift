@@ -68,6 +68,7 @@ package struct ServiceClient: Sendable {
     /// Follows a job until its end, the service's, or until it is enough.
     ///
     /// - Parameters:
+    ///   - id: Number of the job.
     ///   - last: The number of the last event that is known.
     ///   - isWaiting: A person waits for it: it is in the foreground meanwhile.
     ///   - watching: Descriptors to listen to as well.

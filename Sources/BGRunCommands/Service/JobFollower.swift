@@ -22,7 +22,7 @@ final class JobFollower {
     private var hasAskedToStop = false
     private var hasLeft = false
 
-    /// - Parameter showsResult: The end is told in words; otherwise only by the exit status.
+    /// With `showsResult` the end is told in words; otherwise only by the exit status.
     init(_ id: UInt64, progress: ProgressDisplay.Mode, json: Bool, showsResult: Bool = true) {
         self.id = id
         client = ServiceAccess.client

@@ -15,8 +15,10 @@ final class IdleWatch: Sendable {
     private let state = Lock(State())
 
     /// - Parameters:
+    ///   - clock: What the time is measured by.
     ///   - patience: How long nobody must need it; nil keeps it for ever.
     ///   - isNeeded: There are jobs that have not come to their end.
+    ///   - onEnd: Is called when the time is over.
     init(
         clock: any HostClock, patience: Duration?, isNeeded: @escaping @Sendable () -> Bool,
         onEnd: @escaping @Sendable () -> Void

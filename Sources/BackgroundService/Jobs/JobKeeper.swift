@@ -279,7 +279,11 @@ package final class JobKeeper: Sendable {
 
     /// What happens to a job from an event on. While a waiting client listens, the job is in the foreground.
     ///
-    /// - Parameter isWaiting: The client shows the job to a person.
+    /// - Parameters:
+    ///   - id: Number of the job.
+    ///   - last: Number of the last event that the client knows.
+    ///   - isWaiting: The client shows the job to a person.
+    /// - Returns: The events, and what is to be called when the client has left, as often as one likes.
     /// - Throws: ``Refusal`` when there is no such job.
     package func events(
         of id: UInt64, after last: UInt64, isWaiting: Bool

@@ -17,7 +17,7 @@ final class JobPriority: Sendable {
     /// Asking a manager blocks, and the kernel wants pauses between changes.
     private let queue = DispatchQueue(label: "bgrun.priority")
 
-    /// - Parameter onChange: Is told what gives the processes their share, whenever that was read back.
+    /// `onChange` is told what gives the processes their share, whenever that was read back.
     init(process: pid_t, unit: String?, onChange: @escaping @Sendable (PriorityTier) -> Void) {
         state = Lock(State(priority: WorkerPriority(process: process, unit: unit)))
         self.onChange = onChange

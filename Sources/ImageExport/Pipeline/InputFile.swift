@@ -11,19 +11,23 @@ final class InputFile {
 
     func trim(above limit: Int) { memory.trim(above: limit) }
 
-    /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read.
-    func read(_ path: String, limits: DecodeLimits) throws(ExportFailure) {
+    /// Bytes read at a time; between them `pulse` is asked.
+    private static let pieceBytes = 4 << 20
+
+    /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read, and what
+    ///   the pulse throws.
+    func read(_ path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         defer { close(fd) }
-        try read(descriptor: fd, limits: limits)
+        try read(descriptor: fd, limits: limits, pulse: pulse)
     }
 
     /// Reads a file that is open, from its beginning.
     ///
-    /// - Throws: ``ExportFailure`` as ``read(_:limits:)`` does.
-    func read(descriptor fd: Int32, limits: DecodeLimits) throws(ExportFailure) {
+    /// - Throws: As ``read(_:limits:pulse:)`` does.
+    func read(descriptor fd: Int32, limits: DecodeLimits, pulse: CodecPulse) throws {
         var status = stat()
         guard fstat(fd, &status) == 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }
@@ -32,11 +36,12 @@ final class InputFile {
         guard size <= limits.maxFileBytes else {
             throw ExportFailure("limit", "the file has \(size) bytes, more than the limit of \(limits.maxFileBytes)")
         }
-        guard size <= limits.maxWorkingBytes else { throw .memoryShare(size, of: limits.maxWorkingBytes) }
+        guard size <= limits.maxWorkingBytes else { throw ExportFailure.memoryShare(size, of: limits.maxWorkingBytes) }
         let base = memory.bytes(size)
         var filled = 0
         while filled < size {
-            let n = pread(fd, base + filled, size - filled, off_t(filled))
+            if filled > 0 { try pulse.check() }
+            let n = pread(fd, base + filled, min(size - filled, Self.pieceBytes), off_t(filled))
             if n < 0 && errno == EINTR { continue }
             guard n >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
             guard n > 0 else { break }

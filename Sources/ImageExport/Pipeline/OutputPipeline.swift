@@ -23,7 +23,7 @@ final class OutputPipeline {
     }
 
     /// Bytes of rows that an encoder gets at a time.
-    private static let encodedBytes = 128 << 10
+    private static let encodedBytes = 64 << 10
 
     private let plan: Plan
     private let lane: any ImageLane
