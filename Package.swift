@@ -110,7 +110,7 @@ let package = Package(
                 "ServiceAPI", "JobLink", "WorkerPriority", "BackgroundTasks", "SchedulingCore", "SystemConditions",
                 "TaskStore", "TaskModel", "CProcess", "Locking",
             ] + http, resources: [.embedInCode("HTTP/openapi.yml")]),
-        room("ServiceClient", ["ServiceAPI", "TaskModel"]),
+        room("ServiceClient", ["ServiceAPI", "TaskModel", "CProcess"]),
         room("ServiceAPI", ["TaskModel"]),
         .target(name: "CProcess", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
@@ -186,5 +186,8 @@ let package = Package(
             of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "WorkerPriority", ["TaskModel"]),
+        tests(of: "JobLink", ["TaskModel"]),
+        tests(of: "ServiceClient", ["ServiceAPI"]),
+        tests(of: "BackgroundService", ["JobLink", "ServiceAPI", "TaskModel", yams]),
     ]
 )

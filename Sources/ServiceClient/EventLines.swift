@@ -1,12 +1,14 @@
-import Foundation
-import ServiceAPI
+package import Foundation
+package import ServiceAPI
 
 /// Takes server-sent events apart as they come (HTML standard, section 9.2.6), as far as the service uses them.
-struct EventLines {
+package struct EventLines {
     private var pending = Data()
 
+    package init() {}
+
     /// - Returns: The events that are complete now.
-    mutating func take(_ bytes: Data) -> [JobEvent] {
+    package mutating func take(_ bytes: Data) -> [JobEvent] {
         pending += bytes
         var events: [JobEvent] = []
         let end = Data("\n\n".utf8)

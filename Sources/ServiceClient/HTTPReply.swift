@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// Takes a reply apart as it comes: the status, and the body in either of the two forms that HTTP/1.1 has for one whose
 /// connection ends with it (RFC 9112, section 6).
-struct HTTPReply {
+package struct HTTPReply {
     private enum Body {
         /// Until the connection ends.
         case whole
@@ -12,15 +12,17 @@ struct HTTPReply {
         case over
     }
 
-    private(set) var status: Int?
+    package private(set) var status: Int?
     private var pending = Data()
     private var body = Body.whole
+
+    package init() {}
 
     private static let lineEnd = Data("\r\n".utf8)
     private static let headEnd = Data("\r\n\r\n".utf8)
 
     /// - Returns: What there is of the body in these bytes.
-    mutating func take(_ bytes: Data) -> Data {
+    package mutating func take(_ bytes: Data) -> Data {
         pending += bytes
         if status == nil {
             guard let end = pending.range(of: Self.headEnd) else { return Data() }

@@ -72,13 +72,13 @@ package struct ServiceClient: Sendable {
     ///   - last: The number of the last event that is known.
     ///   - isWaiting: A person waits for it: it is in the foreground meanwhile.
     ///   - watching: Descriptors to listen to as well.
-    ///   - woken: Is called with one of them that can be read; false is enough.
+    ///   - woken: Is called with one of them that can be read, and with nil now and then; false is enough.
     ///   - body: Is called for each event.
     /// - Returns: Why it ended.
     /// - Throws: ``Failure``.
     package func follow(
         _ id: UInt64, after last: UInt64, isWaiting: Bool, watching: [Int32] = [],
-        woken: (Int32) -> Bool = { _ in true }, _ body: (JobEvent) -> Void
+        woken: (Int32?) -> Bool = { _ in true }, _ body: (JobEvent) -> Void
     ) throws(Failure) -> Followed {
         let connection = try connect()
         do throws(ServiceFailure) {
@@ -94,6 +94,7 @@ package struct ServiceClient: Sendable {
             for descriptor in Self.wait(for: connection.descriptor, watching) {
                 guard woken(descriptor) else { return .enough }
             }
+            guard woken(nil) else { return .enough }
             guard Self.isReadable(connection.descriptor) else { continue }
             let bytes = try received(connection)
             let content = reply.take(bytes)
@@ -111,13 +112,16 @@ package struct ServiceClient: Sendable {
         }
     }
 
-    /// Sleeps until something can be read.
+    /// Milliseconds after which a display may have something to do.
+    private static let rhythm: Int32 = 250
+
+    /// Sleeps until something can be read, or a little while.
     ///
     /// - Returns: The watched descriptors that can.
     private static func wait(for socket: Int32, _ watched: [Int32]) -> [Int32] {
         var ends = ([socket] + watched).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // An interruption is looked at by whoever watches for signals.
-        _ = poll(&ends, nfds_t(ends.count), -1)
+        // An interruption is looked at by whoever watches for signals. Who watches nothing needs no rhythm.
+        _ = poll(&ends, nfds_t(ends.count), watched.isEmpty ? -1 : rhythm)
         return ends.dropFirst().filter { $0.revents != 0 }.map(\.fd)
     }
 

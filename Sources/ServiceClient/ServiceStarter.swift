@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 import Glibc
 package import ServiceAPI
@@ -25,7 +26,8 @@ package enum ServiceStarter {
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         posix_spawn_file_actions_addopen(
             &actions, STDERR_FILENO, place.serviceLog, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
-        posix_spawn_file_actions_addclose(&actions, ends[1])
+        // Whoever waits for the end of a file that this process has open must not wait for the service.
+        bg_spawn_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -48,7 +48,7 @@ final class ServicePlace: Sendable {
         let patience = clock.now + .seconds(60)
         while clock.now < patience {
             if try isSo() { return true }
-            sched_yield()
+            usleep(20_000)
         }
         return false
     }

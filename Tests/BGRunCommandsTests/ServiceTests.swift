@@ -18,12 +18,13 @@ import Testing
         return try other.contents("out")
     }
 
-    /// An export that hangs at its third picture, in the background.
+    /// An export that hangs at its third picture, in the foreground, where all others are made beside it.
     private func hangingJob() throws {
         let run = try service.bgrun(
             "export", "photos", "--out", "out", "--size", "100", "--detach", "--stall-limit", "1h",
             environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
         #expect(run.status == 0 && run.output == "1\n")
+        #expect(try service.bgrun("fg", "1").status == 0)
         #expect(try service.comes { try place.contents("out").count == Photos.count - 1 })
     }
 

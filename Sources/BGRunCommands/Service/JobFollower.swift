@@ -9,6 +9,9 @@ import TaskModel
 ///
 /// Ctrl-C stops the job, `d` and Ctrl-Z leave it to the background; so does a terminal that closes.
 final class JobFollower {
+    /// A service that is lost more often than that has a fault.
+    private static let maxLosses = 10
+
     private let id: UInt64
     private let client: ServiceClient
     private let wantsJSON: Bool
@@ -17,10 +20,12 @@ final class JobFollower {
     private var last: UInt64 = 0
     private var reasonShown = ""
     private var lastProgress: ProgressSnapshot?
+    private var device = "cpu"
     private var final: JobDocument?
     private var signals: Int32 = -1
     private var hasAskedToStop = false
     private var hasLeft = false
+    private var losses = 0
 
     /// With `showsResult` the end is told in words; otherwise only by the exit status.
     init(_ id: UInt64, progress: ProgressDisplay.Mode, json: Bool, showsResult: Bool = true) {
@@ -34,7 +39,7 @@ final class JobFollower {
     /// - Returns: The exit status that the job leaves, 0 when the person left it.
     func follow() throws -> Int32 {
         signals = StopSignals.install()
-        signal(SIGHUP, SIG_DFL)
+        StopSignals.endWithTerminal()
         let keys = KeyReader()
         defer { keys?.restore() }
         while true {
@@ -59,12 +64,22 @@ final class JobFollower {
                 self.show(event)
             }
         } catch {
-            guard case .absent = error else { throw ServiceAccess.told(error) }
-            return .broken
+            switch error {
+            case .absent: return .broken
+            case .unreachable where losses < Self.maxLosses:
+                // It may have been killed at the same moment.
+                losses += 1
+                return .broken
+            case .unreachable, .refused: throw ServiceAccess.told(error)
+            }
         }
     }
 
-    private func woken(_ descriptor: Int32, _ keys: KeyReader?) -> Bool {
+    private func woken(_ descriptor: Int32?, _ keys: KeyReader?) -> Bool {
+        guard let descriptor else {
+            showProgress(force: false)
+            return true
+        }
         guard descriptor == signals else {
             hasLeft = keys?.leaves() == true
             return !hasLeft
@@ -87,9 +102,8 @@ final class JobFollower {
         switch event.kind {
         case .progress:
             lastProgress = event.progress
-            if let progress = event.progress, progress.itemsTotal > 0 {
-                display.show(progress, device: event.device ?? "cpu", force: false)
-            }
+            device = event.device ?? device
+            showProgress(force: false)
         case .note: event.text.map { display.note($0) }
         case .record: event.text.map { _ = StandardOutput.write($0 + "\n") }
         case .stopping:
@@ -97,6 +111,12 @@ final class JobFollower {
         case .job: event.job.map(showReasons)
         case .ended: final = event.job
         }
+    }
+
+    /// Events may come faster than lines are shown, so the last one is shown again later.
+    private func showProgress(force: Bool) {
+        guard let lastProgress, lastProgress.itemsTotal > 0 else { return }
+        display.show(lastProgress, device: device, force: force)
     }
 
     private func showReasons(_ job: JobDocument) {

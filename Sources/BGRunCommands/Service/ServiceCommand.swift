@@ -108,6 +108,9 @@ struct ServiceCommand: AsyncParsableCommand {
         @Flag(help: .init("Tell on standard output when it is ready.", visibility: .hidden))
         var announce = false
 
+        /// Looks, 20 ms apart, for the end of another one or its first answer.
+        private static let attempts = 1_000
+
         func run() async throws {
             let place = ServiceAccess.place
             signal(SIGPIPE, SIG_IGN)
@@ -118,9 +121,17 @@ struct ServiceCommand: AsyncParsableCommand {
                 throw failed(error.sentence, error.fix)
             }
             do {
-                guard let lock = try JobLock(path: place.lock) else { return try await otherIsReady(place) }
-                try await serve(place)
-                withExtendedLifetime(lock) {}
+                let client = ServiceClient(place)
+                for _ in 0..<Self.attempts {
+                    if let lock = try JobLock(path: place.lock) {
+                        try await serve(place)
+                        return withExtendedLifetime(lock) {}
+                    }
+                    // Another one was quicker, or is about to be gone.
+                    if (try? client.status()) != nil { return Self.announce("running") }
+                    usleep(20_000)
+                }
+                throw failed("another one holds \(place.lock) and does not answer.", "End it.")
             } catch let error as StoreError {
                 throw failed(error.sentence, error.fix)
             }
@@ -157,16 +168,6 @@ struct ServiceCommand: AsyncParsableCommand {
             let variable = ProcessInfo.processInfo.environment["BGRUN_TEST_BACKOFF"]
             if let backoff = variable.flatMap({ try? TimeSpan.parse($0) }) { settings.backoff = backoff.duration }
             return settings
-        }
-
-        /// Another service was quicker: whoever started this one waits for that one.
-        private func otherIsReady(_ place: ServicePlace) async throws {
-            let client = ServiceClient(place)
-            for _ in 0..<1_000 {
-                if (try? client.status()) != nil { return Self.announce("running") }
-                usleep(20_000)
-            }
-            throw failed("another one holds \(place.lock) and does not answer.", "End it.")
         }
 
         private func failed(_ sentence: String, _ fix: String) -> ExitCode {

@@ -49,6 +49,15 @@ enum StopSignals {
         return ends[0]
     }
 
+    /// This process only shows a job: a closed terminal ends it, and the job goes on.
+    static func endWithTerminal() {
+        signal(SIGHUP, SIG_DFL)
+        var hangUp = sigset_t()
+        sigemptyset(&hangUp)
+        sigaddset(&hangUp, SIGHUP)
+        pthread_sigmask(SIG_UNBLOCK, &hangUp, nil)
+    }
+
     static func wakeUp() {
         _ = write(wakeUpDescriptor.load(ordering: .acquiring), "!", 1)
     }

@@ -5,7 +5,10 @@ import NIOCore
 import ServiceAPI
 
 /// What the service answers to; `openapi.yml` in this folder describes it.
-enum ServiceRouter {
+package enum ServiceRouter {
+    /// The description of the interface, in YAML.
+    package static var description: String { String(decoding: PackageResources.openapi_yml, as: UTF8.self) }
+
     /// Longest body in bytes: an environment and a long command line fit many times.
     private static let maxBody = 4 << 20
 
@@ -13,9 +16,14 @@ enum ServiceRouter {
         let router = Router(context: PeerContext.self)
         router.add(middleware: PeerCheck(idleness: service.idleness))
         router.get("openapi.yml") { _, _ in
-            Answer.text(Data(PackageResources.openapi_yml), .ok, "application/yaml")
+            Answer.text(Data(description.utf8), .ok, "application/yaml")
         }
         let v1 = router.group("v1")
+        routes(v1, keeper, service)
+        return router
+    }
+
+    private static func routes(_ v1: RouterGroup<PeerContext>, _ keeper: JobKeeper, _ service: BackgroundService) {
         v1.get("status") { _, _ in Answer.document(service.status) }
         v1.post("drain") { _, _ in
             service.drain()
@@ -64,7 +72,6 @@ enum ServiceRouter {
             }
             return await Answer.of { () throws(Refusal) in try keeper.ask(id, verb) }
         }
-        return router
     }
 
     private static func job(_ context: PeerContext) -> UInt64? {

@@ -1,10 +1,10 @@
 import Glibc
-import JobLink
-import ServiceAPI
-import TaskModel
+package import JobLink
+package import ServiceAPI
+package import TaskModel
 
 /// What the end of a job's process means for the job.
-enum JobFate: Hashable, Sendable {
+package enum JobFate: Hashable, Sendable {
     case completed(failures: Int)
     /// It was asked to, and has committed what it had.
     case stopped
@@ -22,7 +22,7 @@ enum JobFate: Hashable, Sendable {
             end: exit.end, signal: exit.signal, status: exit.exitStatus, work: work, isExpiring: isExpiring)
     }
 
-    init(end: JobEnd?, signal: Int32?, status: Int32, work: JobSubmission.Work, isExpiring: Bool) {
+    package init(end: JobEnd?, signal: Int32?, status: Int32, work: JobSubmission.Work, isExpiring: Bool) {
         if let end {
             switch end.outcome {
             case .completed(let failures): self = .completed(failures: failures)

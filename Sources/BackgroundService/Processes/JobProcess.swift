@@ -148,6 +148,7 @@ final class JobProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         posix_spawn_file_actions_adddup2(&actions, child, PacketChannel.childDescriptor)
         bg_spawn_in(&actions, plan.folder)
+        bg_spawn_close_from(&actions, PacketChannel.childDescriptor + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
