@@ -2,10 +2,8 @@ import BackgroundTasks
 import Foundation
 import Glibc
 import Hummingbird
-import Logging
 import SchedulingCore
 package import ServiceAPI
-import ServiceLifecycle
 import UnixSignals
 import WorkerPriority
 package import TaskStore
@@ -53,38 +51,29 @@ package final class BackgroundService: Sendable {
 
     /// Serves until it is told to end or nobody needs it, and then stops what runs.
     ///
-    /// - Throws: What keeps the socket from being made.
+    /// - Throws: What keeps it from listening.
     package func run() async throws {
-        // Only its owner may connect.
-        umask(0o077)
-        unlink(place.socket)
-        var logger = Logger(label: "bgrun.service")
-        logger.logLevel = .error
-        let onReady = options.onReady
-        let idleness = idleness
-        let application = Application(
-            router: ServiceRouter.make(keeper, self),
-            configuration: .init(address: .unixDomainSocket(path: place.socket), serverName: "bgrun"),
-            onServerRunning: { _ in
-                onReady()
-                idleness.check()
-            }, logger: logger)
-        // Signals are taken here: jobs are stopped, and their clients told, before connections are waited for.
-        let group = ServiceGroup(
-            configuration: .init(services: [.init(service: application)], gracefulShutdownSignals: [], logger: logger))
+        let socket = ServiceSocket.standard(place.socket, environment: ProcessInfo.processInfo.environment)
+        let responder = ServiceRouter.make(keeper, self).buildResponder()
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
+            tasks.addTask { [options, idleness] in
+                try await socket.serve(responder) {
+                    options.onReady()
+                    idleness.check()
+                }
+            }
             tasks.addTask { [self] in
                 for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { end() }
             }
             tasks.addTask { [ending, keeper] in
                 for await _ in ending.stream {}
                 await Self.block { keeper.shutDown() }
-                await group.triggerGracefulShutdown()
             }
             try await tasks.next()
             tasks.cancelAll()
+            while (try? await tasks.next()) != nil {}
         }
+        if case .path(let path) = socket { unlink(path) }
     }
 
     /// Does what blocks away from Swift's own threads.

@@ -17,6 +17,11 @@ final class ServicePlace: Sendable {
         if let process = try? status()?["process"] as? Int { kill(pid_t(process), SIGKILL) }
     }
 
+    /// The program by which systemd's socket activation is tried out, where it is installed.
+    static let activator = ["/usr/bin", "/bin"].map { "\($0)/systemd-socket-activate" }.first {
+        access($0, X_OK) == 0
+    }
+
     func start(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandRun {
         try CommandRun(arguments, in: place, environment: self.environment.merging(environment) { $1 })
     }

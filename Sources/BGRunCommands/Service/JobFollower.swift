@@ -149,6 +149,8 @@ extension JobDocument {
     /// What a command that waited for it leaves.
     var exitStatus: Int32 {
         if outcome?.hasPrefix("completed") == true { return status ?? ExitStatus.done.rawValue }
+        // A command that was stopped leaves what its signal left; who waited for it is told that it was stopped.
+        if outcome?.hasPrefix("stopped") == true { return ExitStatus.stoppedEarly.rawValue }
         if let status, status != 0 { return status }
         return outcome?.hasPrefix("failed") == true ? ExitStatus.bug.rawValue : ExitStatus.stoppedEarly.rawValue
     }

@@ -109,7 +109,7 @@ struct SystemdUnits {
         Requires=bgrun.socket
 
         [Service]
-        Type=notify
+        Type=exec
         ExecStart="\(executable.replacingOccurrences(of: "%", with: "%%"))" service run
         Restart=on-failure
         KillMode=mixed

@@ -10,20 +10,23 @@ extension JobKeeper {
     ///
     /// - Throws: ``Refusal`` when the store cannot be read.
     package func documents(all: Bool) throws(Refusal) -> [JobDocument] {
-        var documents = book.jobs().compactMap { document($0) }
-        if all {
-            let known = Set(documents.map(\.id))
-            do throws(StoreError) {
-                let older = try store.latestJobs(Self.maxListed).filter { !known.contains($0.id) }
-                documents = (older.compactMap { Self.document(stored: $0) } + documents).sorted { $0.id < $1.id }
-            } catch {
-                throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
+        let active = book.jobs().compactMap { document($0) }
+        let known = Set(active.map(\.id))
+        let since = all ? 0 : host.wallNow.inSeconds - Self.lately
+        do throws(StoreError) {
+            let older = try store.latestJobs(all ? Self.maxListed : Self.maxLately).filter {
+                !known.contains($0.id) && ($0.ended ?? 0) >= since
             }
+            return (older.compactMap { Self.document(stored: $0) } + active).sorted { $0.id < $1.id }
+        } catch {
+            throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
         }
-        return documents
     }
 
     private static let maxListed = 1_000
+    /// Seconds for which an ended job is listed without being asked for, and how many of them.
+    private static let lately: Double = 86_400
+    private static let maxLately = 20
 
     /// - Throws: ``Refusal`` when there is no such job.
     package func found(_ id: UInt64) throws(Refusal) -> JobDocument {
