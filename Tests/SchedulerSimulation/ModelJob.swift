@@ -34,7 +34,7 @@ struct ModelJob: Sendable {
     var submitted: Duration
     var state = State.waiting
     var attempts = 0
-    /// Attempts that were lost with their device.
+    /// Attempts that were lost with their device or their process.
     var losses = 0
     /// When its present wait began.
     var waitsSince: Duration
@@ -67,7 +67,12 @@ struct ModelJob: Sendable {
     var stopReason: StopReason?
     var isPausedByPerson = false
     var wasPreempted = false
+    /// It is not preempted before.
     var protectedUntil: Duration = .zero
+    /// It may not be preempted before: whether it has waited long for room, only the scheduler knows.
+    var mayBeProtectedUntil: Duration = .zero
+    /// The machine's leaving stopped it, and it is to have another run.
+    var goesOnAfterwards = false
     /// It was told to give back its memory when it pauses.
     var releases = false
     /// Its claim is not in the latest reading of available memory.
@@ -122,6 +127,9 @@ struct ModelJob: Sendable {
         terms = nil
         isPausedByPerson = false
         wasPreempted = false
+        protectedUntil = .zero
+        mayBeProtectedUntil = .zero
+        goesOnAfterwards = false
         releases = false
         isUnread = false
         stopReason = nil

@@ -34,6 +34,7 @@ extension Simulation {
                 return try read(changed)
             }
         }
+        if leavesFor != nil, dice.percent(15) { return try comeBack() }
         let pending = jobs.count { $0.state != .ended }
         switch dice.below(200) {
         case 0..<70:
@@ -70,7 +71,7 @@ extension Simulation {
         let lively = dice.percent(60) ? jobs.indices.filter { jobs[$0].state == .live } : []
         let index = lively.isEmpty ? dice.below(jobs.count) : dice.pick(lively)
         let job = jobs[index]
-        switch dice.below(20) {
+        switch dice.below(22) {
         case 0..<3: try pause(index)
         case 3..<7: try resume(index)
         case 7..<9: try setForeground(true, index)
@@ -102,6 +103,7 @@ extension Simulation {
                 log { _ in "heartbeat [\(job.id)] \(phase)" }
                 try settle(core.heartbeat(job.id, phase: phase, at: now))
             }
+        case 19, 20: if job.state == .live, dice.percent(60) { try crash(index) }
         default: try comeLate(job)
         }
     }
@@ -134,6 +136,7 @@ extension Simulation {
     private mutating func stop(_ index: Int, _ reason: StopReason) throws(Violation) {
         let job = jobs[index]
         if job.state == .waiting { expectedEnds.append((job.id, .stopped(reason))) }
+        jobs[index].goesOnAfterwards = false
         log { _ in "stop [\(job.id)] \(reason.code)" }
         let actions = core.stop(job.id, reason, at: now)
         if job.state == .live, job.phase != .expiring,
@@ -146,7 +149,7 @@ extension Simulation {
 
     private mutating func simulateLaunch(_ index: Int) throws(Violation) {
         let job = jobs[index]
-        if job.state == .waiting { simulated = job.id }
+        if job.state == .waiting, leavesFor == nil { simulated = job.id }
         log { _ in "simulate a launch of [\(job.id)]" }
         try settle(core.simulateLaunch(job.id, at: now))
     }
@@ -180,13 +183,14 @@ extension Simulation {
         try settle(core.paused(job.id, at: now))
         try settle(core.progressed(job.id, to: 0.5, at: now))
         try settle(core.deviceFailed(job.id, at: now))
+        try settle(core.crashed(job.id, code: "late", at: now))
     }
 
     // MARK: The world
 
     private mutating func touchWorld() throws(Violation) {
         let program = dice.below(programs.count)
-        switch dice.below(38) {
+        switch dice.below(41) {
         case 0, 1: try remove(program)
         case 2..<9:
             if let absent = programs.firstIndex(where: { !$0.isPresent }) { try bringBack(absent) }
@@ -219,6 +223,7 @@ extension Simulation {
             }
             log { _ in "cancel all of \(program)" }
             try settle(core.cancelAll(program: programs[program].name, at: now))
+        case 36..<39: if leavesFor == nil || dice.percent(30) { try leave(dice.pick([.sleep, .shutdown])) }
         default: try submit()
         }
     }

@@ -28,14 +28,18 @@ extension Simulation {
             killed.append(id)
         case .requeue(let id, let notBefore):
             let index = try live(id, .nothingLost, "requeued")
-            let backoff = min(.seconds(10) * (1 << min(jobs[index].losses, 20)), .seconds(600))
-            guard jobs[index].wantsGPU, notBefore == now + backoff else {
-                throw broken(.room, id, "it was requeued to \(notBefore)")
+            guard let place = expectedRequeues.firstIndex(where: { $0.id == id }) else {
+                throw broken(retryInvariant(of: id), id, "it was requeued, and is not to be tried again")
             }
+            guard expectedRequeues[place].notBefore == notBefore else {
+                throw broken(.retries, id, "it was requeued to \(notBefore), not \(expectedRequeues[place].notBefore)")
+            }
+            expectedRequeues.remove(at: place)
+            // Its turn was cut short, so nothing passes it over now.
+            if jobs[index].goesOnAfterwards { jobs[index].passedAt = now }
             leaveRun(index)
             jobs[index].state = .waiting
             jobs[index].waitsSince = now
-            jobs[index].losses += 1
             jobs[index].wasDue = true
             jobs[index].notBefore = notBefore
         case .end(let id, let outcome): try ended(id, outcome)
@@ -63,6 +67,7 @@ extension Simulation {
         guard let index = index(of: id) else { throw broken(.nothingLost, id, "a job that nobody knows was launched") }
         let job = jobs[index]
         guard job.state == .waiting else { throw broken(.nothingTwice, id, "it was launched and did not wait") }
+        guard leavesFor == nil else { throw broken(.leaving, id, "it was launched while the machine leaves") }
         for other in jobs
         where other.state == .live && other.program == job.program && other.request.identifier == job.request.identifier
         {
@@ -98,10 +103,11 @@ extension Simulation {
         jobs[index].started = now
         jobs[index].startStep = step
         // After ten minutes it may have had its turn before foreground work, and keeps it for a while.
-        if now - job.submitted >= .seconds(600) { jobs[index].protectedUntil = now + .seconds(30) }
+        if now - job.submitted >= .seconds(600) { jobs[index].mayBeProtectedUntil = now + .seconds(30) }
         jobs[index].lastSign = now
         jobs[index].isUnread = true
         jobs[index].notBefore = nil
+        jobs[index].passedAt = nil
         try noteStart(index)
         if job.request.kind == .refresh { programs[job.program].lastRefresh = now }
         launches += 1
@@ -150,6 +156,7 @@ extension Simulation {
         let index = try live(id, .terms, "resumed")
         followPriority(index)
         guard !jobs[index].isPausedByPerson else { throw broken(.conditions, id, "its person has not resumed it") }
+        guard leavesFor == nil else { throw broken(.leaving, id, "it goes on while the machine leaves") }
         switch jobs[index].phase {
         case .active, .expiring:
             throw broken(.terms, id, "it was resumed and was not paused")
@@ -169,8 +176,9 @@ extension Simulation {
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
             let keptItsRoom = !hadReleased && (device != nil || jobs[index].request.claim.memoryBytes > 0)
-            if jobs[index].wasPreempted || keptItsRoom || now - jobs[index].askedToPause >= .seconds(600) {
-                jobs[index].protectedUntil = now + .seconds(30)
+            if jobs[index].wasPreempted || keptItsRoom { jobs[index].protectedUntil = now + .seconds(30) }
+            if now - jobs[index].askedToPause >= .seconds(600) {
+                jobs[index].mayBeProtectedUntil = now + .seconds(30)
             }
             try noteStart(index)
             if jobs[index].finishIsDue {
@@ -224,12 +232,21 @@ extension Simulation {
             }
             expectedEnds.remove(at: place)
         } else {
+            guard !expectedRequeues.contains(where: { $0.id == id }) else {
+                throw broken(retryInvariant(of: id), id, "it ended \(outcome.code), and is to be tried again")
+            }
             guard let reason = jobs[index].stopReason, killed.contains(id), outcome == .stopped(reason) else {
                 throw broken(.oneOutcome, id, "it ended \(outcome.code), and nothing ended it")
             }
         }
         leaveRun(index)
         jobs[index].state = .ended
+    }
+
+    /// By what a run is followed by another one, or is not.
+    func retryInvariant(of id: JobID) -> Invariant {
+        let reason = index(of: id).flatMap { jobs[$0].stopReason }
+        return reason == .sleep || reason == .shutdown ? .leaving : .retries
     }
 
     mutating func leaveRun(_ index: Int) {

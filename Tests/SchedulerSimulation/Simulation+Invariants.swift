@@ -17,7 +17,7 @@ extension Simulation {
             if job.state != .ended { try checkReasons(job) }
         }
         if !jobs.isEmpty { try checkWait(jobs[step % jobs.count]) }
-        if isSettled, !isStopping { try checkWork() }
+        if isSettled, !isStopping, leavesFor == nil { try checkWork() }
         for index in jobs.indices {
             jobs[index].heldBy = (guarded.closed | plain.closed) & jobs[index].needs.start
             jobs[index].heldStrictlyBy = (guarded.strictlyClosed | plain.strictlyClosed) & jobs[index].needs.known
@@ -139,7 +139,15 @@ extension Simulation {
             let lost = guarded.closed & job.needs.run | guarded.strictlyClosed & job.needs.known
             guard lost == 0 else { throw broken(.conditions, job.id, "it goes on without \(names(lost))") }
         }
+        guard leavesFor == nil || job.phase != .active else {
+            throw broken(.leaving, job.id, "it works while the machine leaves")
+        }
         guard isSettled else { return }
+        if job.phase == .pausing, leavesFor == nil, !job.isPausedByPerson, !job.wasPreempted, !job.isSimulated,
+            guarded.closed & job.needs.start | guarded.strictlyClosed & job.needs.known == 0
+        {
+            throw broken(.workConserving, job.id, "nothing keeps it, and it has not been told to go on")
+        }
         if job.request.kind == .refresh, now - job.started > .seconds(30) {
             throw broken(.silence, job.id, "a refresh takes longer than its time")
         }
@@ -209,7 +217,7 @@ extension Simulation {
                 guard let earliest = reason.earliest, earliest >= now else {
                     throw broken(.reasons, job.id, "\(reason.code.text) is over")
                 }
-            case .machineLeaves: throw broken(.reasons, job.id, "the machine stays")
+            case .machineLeaves: guard leavesFor != nil else { throw broken(.reasons, job.id, "the machine stays") }
             case .noRoom, .memoryClaim, .behindOthers, .deviceQuarantined, .devicePaused, .preempted: break
             }
         }
@@ -222,6 +230,9 @@ extension Simulation {
             ? closed : guarded.closed & job.needs.run | guarded.strictlyClosed & job.needs.known
         guard expected & ~listed == 0 || job.state == .live && job.isSimulated else {
             throw broken(.reasons, job.id, "it also waits for \(names(expected & ~listed))")
+        }
+        if leavesFor != nil, !reasons.contains(where: { $0.code == .machineLeaves }) {
+            throw broken(.reasons, job.id, "the machine leaves, which is not told")
         }
         if job.isPausedByPerson, !reasons.contains(where: { $0.code == .pausedByPerson }) {
             throw broken(.reasons, job.id, "a person has paused it, which is not told")
@@ -267,11 +278,13 @@ extension Simulation {
         var victim: JobID?
         for other in jobs where other.state == .live && other.phase != .paused {
             guard job.wantsGPU == (other.device != nil), other.device.map(usable.contains) ?? true else { continue }
-            if job.wantsGPU, let device = other.device, !canMakeRoom(on: device, for: job) { continue }
+            if job.wantsGPU, let device = other.device, !canMakeRoom(on: device, for: job, isSure: true) { continue }
             switch other.phase {
             case .expiring: return
             case .pausing where now < other.askedToPause + .seconds(5): return
-            case .active where !other.isForeground && !other.isSimulated && other.protectedUntil <= now:
+            case .active
+            where !other.isForeground && !other.isSimulated
+                && max(other.protectedUntil, other.mayBeProtectedUntil) <= now:
                 victim = other.id
             default: break
             }

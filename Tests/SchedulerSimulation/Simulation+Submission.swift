@@ -124,6 +124,7 @@ extension Simulation {
     mutating func restart() throws(Violation) {
         log { _ in "the host starts anew" }
         agenda = HostAgenda()
+        leavesFor = nil
         jobs.removeAll { $0.state == .ended }
         for index in jobs.indices { jobs[index].interrupt() }
         for index in programs.indices { programs[index].lastRefresh = nil }
@@ -186,6 +187,7 @@ extension Simulation {
     mutating func drain() throws(Violation) {
         log { _ in "calm" }
         flapping = nil
+        if leavesFor != nil { try comeBack() }
         for index in programs.indices {
             if programs[index].status != .available { try setStatus(.available, index) }
             if !programs[index].isPresent { try bringBack(index) }

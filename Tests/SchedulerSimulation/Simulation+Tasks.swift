@@ -51,13 +51,11 @@ extension Simulation {
 
     mutating func complete(_ index: Int, success: Bool) throws(Violation) {
         let job = jobs[index]
-        let outcome: TaskOutcome
-        if job.phase == .expiring, let reason = job.stopReason {
-            outcome = success && job.fraction >= 1 ? .completed(failures: 0) : .stopped(reason)
+        if job.phase == .expiring, !(success && job.fraction >= 1) {
+            expectStop(index)
         } else {
-            outcome = success ? .completed(failures: 0) : .failed(code: "unsuccessful")
+            expectedEnds.append((job.id, success ? .completed(failures: 0) : .failed(code: "unsuccessful")))
         }
-        expectedEnds.append((job.id, outcome))
         if success, let device = devices.firstIndex(where: { $0.device.id == job.device && $0.isPresent }) {
             devices[device].failures = 0
         }
@@ -71,20 +69,50 @@ extension Simulation {
         if let place = devices.firstIndex(where: { $0.device.id == device && $0.isPresent }) {
             devices[place].failed(at: now)
         }
-        if job.wantsGPU {
-            let isAskedAnew = jobs.contains { other in
-                other.state == .waiting && other.program == job.program
-                    && other.request.identifier == job.request.identifier
-            }
-            if job.phase == .expiring, let reason = job.stopReason {
-                expectedEnds.append((job.id, .stopped(reason)))
-            } else if job.losses + 1 >= 4 {
-                expectedEnds.append((job.id, .failed(code: "deviceLost")))
-            } else if isAskedAnew {
-                expectedEnds.append((job.id, .stopped(.replaced)))
-            }
-        }
+        if job.wantsGPU { expectLoss(index, code: "deviceLost") }
         log { _ in "device \(device) failed [\(job.id)]" }
         try settle(core.deviceFailed(job.id, at: now))
+    }
+
+    mutating func crash(_ index: Int) throws(Violation) {
+        let job = jobs[index]
+        let code = "signal \(dice.below(12))"
+        if job.state == .live { expectLoss(index, code: code) }
+        log { _ in "crashed [\(job.id)] \(code)" }
+        try settle(core.crashed(job.id, code: code, at: now))
+    }
+
+    /// Its run is lost: it stops where it was to, or is tried again later, four runs in all.
+    private mutating func expectLoss(_ index: Int, code: String) {
+        let job = jobs[index]
+        guard job.phase != .expiring else { return expectStop(index) }
+        if job.losses + 1 >= 4 {
+            expectedEnds.append((job.id, .failed(code: code)))
+        } else {
+            expectRequeue(index, notBefore: now + min(.seconds(10) * (1 << job.losses), .seconds(600)))
+            jobs[index].losses += 1
+        }
+    }
+
+    /// It stops as it was told to, and waits for another run where only the machine's leaving was the reason.
+    private mutating func expectStop(_ index: Int) {
+        if jobs[index].goesOnAfterwards {
+            expectRequeue(index, notBefore: now)
+        } else if let reason = jobs[index].stopReason {
+            expectedEnds.append((jobs[index].id, .stopped(reason)))
+        }
+    }
+
+    private mutating func expectRequeue(_ index: Int, notBefore: Duration) {
+        let job = jobs[index]
+        let isAskedAnew = jobs.contains { other in
+            other.state == .waiting && other.program == job.program
+                && other.request.identifier == job.request.identifier
+        }
+        if isAskedAnew {
+            expectedEnds.append((job.id, .stopped(.replaced)))
+        } else {
+            expectedRequeues.append((job.id, notBefore))
+        }
     }
 }

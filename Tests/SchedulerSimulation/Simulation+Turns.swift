@@ -51,6 +51,9 @@ extension Simulation {
 
     /// Some foreground work must be able to use what a preempted task gives back.
     func checkPreemption(_ index: Int) throws(Violation) {
+        guard jobs[index].protectedUntil <= now else {
+            throw broken(.inVain, jobs[index].id, "it is to be left alone until \(jobs[index].protectedUntil)")
+        }
         for job in jobs where job.isForeground && job.request.kind == .continued {
             guard job.state == .waiting || job.phase == .paused && job.state == .live, isEligible(job) else { continue }
             if helps(jobs[index], job) { return }
@@ -62,7 +65,8 @@ extension Simulation {
         // What is paused and has kept its memory lacks a slot.
         if job.state == .live, !job.releases { return victim.device == nil }
         if !fitsMemory(job.request) { return victim.request.claim.memoryBytes > 0 && canFreeMemory(for: job) }
-        if let device = victim.device { return job.wantsGPU && canMakeRoom(on: device, for: job) }
+        // Only the scheduler knows whether the others may be preempted, and it has found that they may.
+        if let device = victim.device { return job.wantsGPU && canMakeRoom(on: device, for: job, isSure: false) }
         return !job.wantsGPU
     }
 
@@ -78,8 +82,8 @@ extension Simulation {
         return job.request.claim.memoryBytes <= free
     }
 
-    /// Whether a device would have room if all that can be asked to leave it left.
-    func canMakeRoom(on id: String, for job: ModelJob) -> Bool {
+    /// Whether a device would have room if all left it that can be asked to: for sure, or perhaps.
+    func canMakeRoom(on id: String, for job: ModelJob, isSure: Bool) -> Bool {
         guard let device = devices.first(where: { $0.device.id == id }), device.isUsable(job.request, at: now) else {
             return false
         }
@@ -90,7 +94,9 @@ extension Simulation {
                 switch other.phase {
                 case .expiring: true
                 case .pausing: other.releases
-                case .active: !other.isForeground && !other.isSimulated && other.protectedUntil <= now
+                case .active:
+                    !other.isForeground && !other.isSimulated && other.protectedUntil <= now
+                        && !(isSure && other.mayBeProtectedUntil > now)
                 case .paused: false
                 }
             if leaves { continue }

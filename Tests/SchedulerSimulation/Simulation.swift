@@ -41,6 +41,8 @@ package struct Simulation: Sendable {
 
     /// What the event of this step has to end, and how.
     var expectedEnds: [(id: JobID, outcome: TaskOutcome)] = []
+    /// Runs that this step ends, after which their requests wait for another.
+    var expectedRequeues: [(id: JobID, notBefore: Duration)] = []
     var killed: [JobID] = []
     var simulated: JobID?
     /// Closed gates when the step began to look at them, for what went on and stopped within one step.
@@ -49,6 +51,8 @@ package struct Simulation: Sendable {
     var gateStarts: [StepMark?]
     var gateStops: [StepMark?]
     var isAdopting = false
+    /// What the machine is about to do.
+    var leavesFor: StopReason?
     /// Everything was asked to stop, which is no time to start something.
     var isStopping = false
 
@@ -115,6 +119,9 @@ package struct Simulation: Sendable {
         }
         if let missing = expectedEnds.first {
             throw broken(.oneOutcome, missing.id, "it did not end with \(missing.outcome.code)")
+        }
+        if let missing = expectedRequeues.first {
+            throw broken(retryInvariant(of: missing.id), missing.id, "it does not wait for another run")
         }
         killed.removeAll(keepingCapacity: true)
         simulated = nil

@@ -106,4 +106,96 @@ import Testing
         bench.tell { $0.deviceFailed(id, at: $1) }
         #expect(bench.state(id) == .waiting && bench.reasons(id).contains("backoff"))
     }
+
+    @Test("rule 78: work that is about to pause does not go on while the machine leaves, and does when it is back")
+    func pausing() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued) { $0.requiresNetwork = true }
+        bench.conditions { $0.network = Conditions.Network.none }
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.conditions { $0.network = .unmetered }
+        bench.advance(by: .seconds(61))
+        #expect(bench.state(id) == .pausing && bench.expirations(of: id).isEmpty)
+        #expect(bench.reasons(id) == ["machineLeaves"])
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(id) == .running)
+    }
+
+    @Test("rule 78, rule 94: what a person pauses or resumes while the machine leaves does so when it is back")
+    func persons() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.pause(id, at: $1) }
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.resume(id, at: $1) }
+        #expect(bench.state(id) == .pausing)
+        bench.tell { $0.paused(id, at: $1) }
+        #expect(bench.state(id) == .paused && bench.reasons(id).contains("machineLeaves"))
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(id) == .running)
+    }
+
+    @Test("rule 78, rule 99: no launch is simulated while the machine leaves")
+    func simulated() throws {
+        var bench = Bench()
+        bench.conditions { $0.userIdle = false }
+        let id = try bench.admit("a", .processing)
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.simulateLaunch(id, at: $1) }
+        #expect(bench.launches(of: id).isEmpty)
+        bench.tell { $0.machineReturned(at: $1) }
+        bench.tell { $0.simulateLaunch(id, at: $1) }
+        #expect(bench.launches(of: id).count == 1)
+    }
+
+    @Test("rule 78, rule 52: work that a condition paused goes on after a shutdown that does not come")
+    func heldByACondition() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued) { $0.requiresNetwork = true }
+        bench.conditions { $0.network = Conditions.Network.none }
+        bench.tell { $0.paused(id, at: $1) }
+        bench.tell { $0.machineLeaves(.shutdown, at: $1) }
+        #expect(bench.expirations(of: id) == [.shutdown])
+        bench.tell { $0.completed(id, success: false, at: $1) }
+        #expect(bench.state(id) == .waiting)
+        bench.conditions { $0.network = .unmetered }
+        bench.advance(by: .seconds(61))
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.launches(of: id).map(\.attempt) == [1, 2])
+    }
+
+    @Test("rule 78, rule 94: work that a person had paused, or was pausing, does not go on after a shutdown by itself")
+    func heldByAPerson() throws {
+        var bench = Bench()
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.pause(id, at: $1) }
+        bench.tell { $0.machineLeaves(.shutdown, at: $1) }
+        bench.tell { $0.completed(id, success: false, at: $1) }
+        #expect(bench.outcomes(of: id) == [.stopped(.shutdown)])
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.launches(of: id).count == 1)
+    }
+
+    @Test("rule 78, rule 87: foreground work whose turn a sleep cut short goes before all that is urgent")
+    func turnCutShort() throws {
+        var settings = SchedulerSettings()
+        settings.cpuSlots = 1
+        settings.reserveAfter = .seconds(10)
+        var bench = Bench(settings: settings)
+        let holder = try bench.admit("cont.h", .continued)
+        let before = try bench.admit("cont.b", .continued) { $0.initiator = .script }
+        let urgent = try bench.admit("cont.u", .continued) { $0.initiator = .script }
+        bench.advance(by: .seconds(70))
+        let id = try bench.admit("cont.x", .continued)
+        bench.tell { $0.completed(holder, success: true, at: $1) }
+        #expect(bench.state(before) == .running)
+        bench.tell { $0.completed(before, success: true, at: $1) }
+        #expect(bench.state(id) == .running)
+        bench.advance(by: .seconds(15))
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.completed(id, success: false, at: $1) }
+        bench.advance(by: .seconds(3_600))
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(id) == .running && bench.state(urgent) == .waiting)
+    }
 }

@@ -13,9 +13,9 @@ struct Mutation: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// Builds the core and its simulation from source as one program, with one mutation or none, and runs it.
+/// Builds the core with one mutation or none, links it to the simulation, and runs that as another program.
 ///
-/// It lies in a folder of its own.
+/// All but the core is built once. The core is not optimized, so that nothing of it gets into other modules.
 final class MutationBench: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -28,6 +28,8 @@ final class MutationBench: Sendable {
 
     /// Plays seeds until one breaks the invariant given as first argument, or any if that is "any".
     private static let program = """
+        import SchedulerSimulation
+
         let wanted = CommandLine.arguments[1]
         let seeds = UInt64(CommandLine.arguments[2]) ?? 0
         let steps = Int(CommandLine.arguments[3]) ?? 0
@@ -36,7 +38,7 @@ final class MutationBench: Sendable {
             let report = Simulation.run(seed: seed, steps: steps)
             if let violation = report.violation {
                 if wanted == "any" || violation.invariant.rawValue == wanted {
-                    print("found", violation.invariant.rawValue)
+                    print("found", violation.invariant.rawValue, "seed", seed)
                     print(violation)
                     break
                 }
@@ -48,13 +50,19 @@ final class MutationBench: Sendable {
         print("others", others)
         """
 
-    init() throws {
+    init() async throws {
         place = FileManager.default.temporaryDirectory.appending(path: "bgrun-mutations-\(UUID().uuidString)")
         root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         products = URL(filePath: own).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try await compile("TaskModel", sources(of: "Sources/TaskModel"), ["-O"], in: place)
+        try await compile("SchedulingCore", sources(of: "Sources/SchedulingCore"), ["-Onone"], in: place)
+        try await compile("SchedulerSimulation", sources(of: "Tests/SchedulerSimulation"), ["-O"], in: place)
+        let main = place.appending(path: "main.swift")
+        try Self.program.write(to: main, atomically: false, encoding: .utf8)
+        try await swiftc(["-Onone", "-module-name", "Play", "-emit-object", main.path, "-o", "Play.o"], in: place)
     }
 
     /// Takes the folder away. Not left to the end of the bench, which the end of all tests may forestall.
@@ -69,52 +77,59 @@ final class MutationBench: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // What cannot be removed goes with the bench.
         defer { _ = try? FileManager.default.removeItem(at: folder) }
-        var sources: [String] = []
-        for part in ["Sources/TaskModel", "Sources/SchedulingCore", "Tests/SchedulerSimulation"] {
-            sources += try copy(part, to: folder, mutation)
-        }
-        let main = folder.appending(path: "main.swift")
-        try Self.program.write(to: main, atomically: false, encoding: .utf8)
-        sources.append(main.path)
-        let executable = folder.appending(path: "simulate").path
-        let objects = try ["HeapModule.build", "InternalCollectionsUtilities.build"].flatMap { name in
+        var sources = try sources(of: "Sources/SchedulingCore")
+        if let mutation { try mutate(&sources, mutation, in: folder) }
+        try await compile("SchedulingCore", sources, ["-Onone"], in: folder)
+        let built = ["TaskModel", "SchedulerSimulation", "Play"].map { place.appending(path: "\($0).o").path }
+        let used = try ["HeapModule.build", "InternalCollectionsUtilities.build"].flatMap { name in
             let build = products.appending(path: name)
             return try FileManager.default.contentsOfDirectory(atPath: build.path).filter { $0.hasSuffix(".o") }
                 .sorted()
                 .map { build.appending(path: $0).path }
         }
-        let compiled = try await command(
-            ["swiftc", "-Onone", "-wmo", "-swift-version", "6", "-suppress-warnings", "-package-name", "bgrun"]
-                + ["-module-name", "MutatedScheduler", "-I", products.appending(path: "Modules").path]
-                + sources + objects + ["-lm", "-o", executable], in: folder)
-        guard compiled.status == 0 else { throw Failure(description: "It does not compile:\n\(compiled.output)") }
+        let executable = folder.appending(path: "simulate").path
+        try await swiftc(["SchedulingCore.o"] + built + used + ["-lm", "-o", executable], in: folder)
         let played = try await command([executable, wanted, "\(seeds)", "\(steps)"], in: folder)
         guard played.status == 0 else { throw Failure(description: "It crashed (\(played.status)):\n\(played.output)") }
         return played.output.split(separator: "\n").map(String.init)
     }
 
-    /// Copies the Swift files of a folder, flat and without the imports of one another.
-    private func copy(_ part: String, to folder: URL, _ mutation: Mutation?) throws -> [String] {
-        let source = root.appending(path: part)
-        return try FileManager.default.subpathsOfDirectory(atPath: source.path).sorted().filter {
-            $0.hasSuffix(".swift")
+    private func sources(of part: String) throws -> [String] {
+        let folder = root.appending(path: part).path
+        return try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
+            .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+    }
+
+    /// Puts a mutated copy in the place of one source.
+    private func mutate(_ sources: inout [String], _ mutation: Mutation, in folder: URL) throws {
+        guard let index = sources.firstIndex(of: root.appending(path: "Sources/\(mutation.file)").path) else {
+            throw Failure(description: "The mutation needs an update: there is no \(mutation.file) in the core.")
         }
-        .map { path in
-            var text = try String(contentsOf: source.appending(path: path), encoding: .utf8)
-            if let mutation, "Sources/" + mutation.file == part + "/" + path {
-                guard text.components(separatedBy: mutation.old).count == 2 else {
-                    throw Failure(
-                        description: "The mutation needs an update: its text is not exactly once in \(mutation.file).")
-                }
-                text = text.replacingOccurrences(of: mutation.old, with: mutation.new)
-            }
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
-                !line.hasSuffix("import TaskModel") && !line.hasSuffix("import SchedulingCore")
-            }
-            let target = folder.appending(path: (path as NSString).lastPathComponent)
-            try lines.joined(separator: "\n").write(to: target, atomically: false, encoding: .utf8)
-            return target.path
+        let text = try String(contentsOfFile: sources[index], encoding: .utf8)
+        guard text.components(separatedBy: mutation.old).count == 2 else {
+            throw Failure(
+                description: "The mutation needs an update: its text is not exactly once in \(mutation.file).")
         }
+        sources[index] = folder.appending(path: "Mutated.swift").path
+        try text.replacingOccurrences(of: mutation.old, with: mutation.new)
+            .write(toFile: sources[index], atomically: false, encoding: .utf8)
+    }
+
+    /// Leaves an object and a module in the folder.
+    private func compile(_ module: String, _ sources: [String], _ options: [String], in folder: URL) async throws {
+        try await swiftc(
+            options + ["-wmo", "-parse-as-library", "-module-name", module, "-emit-module", "-emit-object"] + sources
+                + ["-o", "\(module).o"], in: folder)
+    }
+
+    private func swiftc(_ arguments: [String], in folder: URL) async throws {
+        let modules = ["-I", place.path, "-I", products.appending(path: "Modules").path]
+        let language = [
+            "-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault", "-suppress-warnings",
+        ]
+        let compiled = try await command(
+            ["swiftc", "-package-name", "bgrun"] + language + modules + arguments, in: folder)
+        guard compiled.status == 0 else { throw Failure(description: "It does not compile:\n\(compiled.output)") }
     }
 
     private func command(_ arguments: [String], in folder: URL) async throws -> (status: Int32, output: String) {

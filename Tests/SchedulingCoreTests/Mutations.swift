@@ -61,8 +61,46 @@ extension Mutation {
             old: "return claim <= free ?", new: "return claim >= 0 ?", invariant: "room"),
         Mutation(
             name: "a request that lost its device tries again at once",
-            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "requeue(id, notBefore: now + delay)",
-            new: "requeue(id, notBefore: now + delay * 0)", invariant: "room"),
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "requeue(run.id, notBefore: now + delay)",
+            new: "requeue(run.id, notBefore: now + delay * 0)", invariant: "retries"),
+        Mutation(
+            name: "a lost run is not counted", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
+            old: "running[run.id]?.losses = losses", new: "_ = losses", invariant: "retries"),
+        Mutation(
+            name: "lost work is tried again for ever", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
+            old: "guard losses < settings.maxAttempts else", new: "guard losses < 99 else", invariant: "retries"),
+        Mutation(
+            name: "a task that crashes has failed at once", file: "SchedulingCore/Scheduler/Scheduler+Ending.swift",
+            old: "return retryLater(run, code: code) + schedule()",
+            new: "return endRunning(run.id, .failed(code: code), isResumable: true) + schedule()",
+            invariant: "retries"),
+        Mutation(
+            name: "work starts while the machine leaves", file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            old: "        guard leavesFor == nil else { return [] }\n", new: "", invariant: "leaving"),
+        Mutation(
+            name: "work that is about to pause goes on while the machine leaves",
+            file: "SchedulingCore/Scheduler/Scheduler+Pausing.swift", old: "guard leavesFor == nil, var run",
+            new: "guard var run", invariant: "leaving"),
+        Mutation(
+            name: "continued work that a sleep stopped has ended",
+            file: "SchedulingCore/Scheduler/Scheduler+Leaving.swift", old: "running[id]?.goesOnAfterwards = true",
+            new: "_ = id", invariant: "leaving"),
+        Mutation(
+            name: "what was killed at the end of its grace is taken up again",
+            file: "SchedulingCore/Scheduler/Scheduler+Progress.swift", old: "running[id]?.goesOnAfterwards = false",
+            new: "_ = id", invariant: "leaving"),
+        Mutation(
+            name: "a person's stop does not outlast a sleep",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "running[id]?.goesOnAfterwards = false",
+            new: "_ = id", invariant: "leaving"),
+        Mutation(
+            name: "what was about to pause when the machine left never goes on",
+            file: "SchedulingCore/Scheduler/Scheduler+Leaving.swift",
+            old: " + running.keys.sorted().flatMap { goOnUnpaused($0) }", new: "", invariant: "workConserving"),
+        Mutation(
+            name: "work that has just gone on is preempted again",
+            file: "SchedulingCore/Scheduler/Scheduler+Room.swift", old: "run.protectedUntil ?? now <= now",
+            new: "!run.isSimulated", invariant: "inVain"),
         Mutation(
             name: "conditions are left out of the reasons",
             file: "SchedulingCore/Scheduler/Scheduler+Explaining.swift",
@@ -81,7 +119,7 @@ extension Mutation {
         Mutation(
             name: "a host that starts anew has used up attempts",
             file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "let losses = run.losses + 1",
-            new: "let losses = run.attempt", invariant: "room"),
+            new: "let losses = run.attempt", invariant: "retries"),
         Mutation(
             name: "the time in a place is forgotten when it is left",
             file: "SchedulingCore/Scheduler/Scheduler+Waiting.swift",
@@ -96,7 +134,7 @@ extension Mutation {
             old: "let left = 1 - last.fraction", new: "let left = 1.5 - last.fraction", invariant: "timeLeft"),
         Mutation(
             name: "memory is taken from others for what cannot have enough",
-            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
+            file: "SchedulingCore/Scheduler/Scheduler+Room.swift",
             old: "            guard (freeMemory ?? 0) + freed >= needed else { return nil }\n",
             new: "            _ = (freed, needed)\n", invariant: "inVain"),
         Mutation(

@@ -323,4 +323,28 @@ import Testing
         #expect(bench.state(foreground) == .running)
         #expect(bench.core.summary(foreground)?.device == "gpu0")
     }
+
+    @Test(
+        "rule 65, rule 87: what has waited long, but not for room, is preempted as soon as foreground work needs its device"
+    )
+    func aWaitForConditionsDoesNotProtect() throws {
+        var bench = Bench(devices: [Bench.gpu])
+        bench.conditions { $0.network = Conditions.Network.none }
+        let background = try bench.admit("a", .processing) {
+            $0.requiresNetwork = true
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 5 << 30
+        }
+        bench.advance(by: .seconds(1_200))
+        bench.conditions { $0.network = .unmetered }
+        bench.advance(by: .seconds(61))
+        #expect(bench.state(background) == .running)
+        let foreground = try bench.admit("cont.x", .continued) {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 5 << 30
+        }
+        #expect(bench.expirations(of: background) == [.preempted])
+        bench.tell { $0.completed(background, success: false, at: $1) }
+        #expect(bench.state(foreground) == .running)
+    }
 }

@@ -34,7 +34,8 @@ struct WaitingEntry: Sendable {
     var backoffEnds: Duration?
     /// Since when it is due and only room is missing, as far as was seen.
     var roomlessSince: Duration?
-    /// In the foreground, it has waited for the end or a pause of background work once.
+    /// In the foreground, it has waited for the end or a pause of background work once, or the machine's leaving has
+    /// cut its turn short.
     var waitedForBackground = false
     var wasOverdue = false
 }

@@ -92,7 +92,7 @@ extension Scheduler {
 
     private mutating func finish(_ id: JobID, _ outcome: TaskOutcome, isResumable: Bool) -> [SchedulerAction] {
         if running[id]?.goesOnAfterwards == true, outcome == .stopped(.sleep) || outcome == .stopped(.shutdown) {
-            return requeue(id, notBefore: now)
+            return requeue(id, notBefore: now, hadItsTurn: true)
         }
         guard let run = removeRunning(id) else { return [] }
         if run.request.kind == .refresh {
@@ -139,8 +139,9 @@ extension Scheduler {
         return run
     }
 
-    /// The attempt is over, and the request waits for another.
-    private mutating func requeue(_ id: JobID, notBefore: Duration) -> [SchedulerAction] {
+    /// The attempt is over, and the request waits for another: as foreground work before all that is urgent, where the
+    /// turn it had was cut short.
+    private mutating func requeue(_ id: JobID, notBefore: Duration, hadItsTurn: Bool = false) -> [SchedulerAction] {
         guard let run = removeRunning(id) else { return [] }
         if programs[run.program]?.waiting[run.request.identifier] != nil {
             // The same work was asked for anew meanwhile.
@@ -150,11 +151,12 @@ extension Scheduler {
                     id: id, program: run.program, request: run.request, outcome: .stopped(.replaced),
                     submitted: run.submitted, ended: now, isResumable: true, dismissAt: nil))
         }
+        let isForeground = run.isForeground && run.demotesAt == nil
         waiting[id] = WaitingEntry(
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
-            place: .delayed(.backoff, until: notBefore), placedAt: now, stamp: newStamp(),
-            isForeground: run.isForeground && run.demotesAt == nil,
-            attempts: run.attempt, losses: run.losses, backoffEnds: notBefore)
+            place: .delayed(.backoff, until: notBefore), placedAt: now, stamp: newStamp(), isForeground: isForeground,
+            attempts: run.attempt, losses: run.losses, backoffEnds: notBefore,
+            waitedForBackground: isForeground && hadItsTurn)
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1
         enqueue(id)

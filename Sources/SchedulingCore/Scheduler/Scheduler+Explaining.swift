@@ -112,7 +112,7 @@ extension Scheduler {
         case .active, .expiring, .ended: return []
         case .pausing, .paused: break
         }
-        var reasons: [WaitReason] = []
+        var reasons = [leavingReason].compactMap(\.self)
         if run.machine.pauseCauses.contains(.person) {
             reasons.append(WaitReason(code: .pausedByPerson, sentence: "It was paused.", fix: "Resume it."))
         }

@@ -3,18 +3,19 @@ package import TaskModel
 /// Sleep and shutdown of the machine (rule 78).
 extension Scheduler {
     /// The machine goes to sleep or shuts down: everything that runs keeps a checkpoint and stops, with one deadline for
-    /// all, and nothing starts before ``machineReturned(at:)``. What is paused stands at a checkpoint already, and stays
-    /// as it is over a sleep.
+    /// all, and nothing starts or goes on before ``machineReturned(at:)``. What is paused, or about to pause, needs no
+    /// other checkpoint, and stays as it is over a sleep.
     package mutating func machineLeaves(_ reason: StopReason, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         leavesFor = reason
         var actions: [SchedulerAction] = []
         for id in running.keys.sorted() {
-            guard let phase = running[id]?.machine.phase else { continue }
-            if reason == .sleep, phase != .active { continue }
+            guard let run = running[id] else { continue }
+            if reason == .sleep, !run.isActive { continue }
             let expiration = expire(id, reason)
-            // Continued work goes on by itself afterwards, like after a condition that was lost.
-            if !expiration.isEmpty, phase != .paused, running[id]?.request.kind == .continued {
+            // Continued work goes on by itself afterwards, like after a condition that was lost; what a person paused
+            // does not.
+            if !expiration.isEmpty, run.request.kind == .continued, !run.machine.pauseCauses.contains(.person) {
                 running[id]?.goesOnAfterwards = true
             }
             actions += expiration
@@ -26,7 +27,7 @@ extension Scheduler {
     package mutating func machineReturned(at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         leavesFor = nil
-        return catchUp() + schedule()
+        return catchUp() + running.keys.sorted().flatMap { goOnUnpaused($0) } + schedule()
     }
 
     /// Why nothing starts now; nil when the machine stays.

@@ -43,16 +43,17 @@ extension Scheduler {
 
     /// A cause to be paused is gone. A task that has not paused yet goes on at once; one that has waits for room.
     mutating func clear(_ cause: TaskMachine.PauseCause, _ id: JobID) -> [SchedulerAction] {
-        guard var run = running[id], run.machine.pauseCauses.contains(cause) else { return [] }
-        run.machine.clear(cause)
-        guard run.machine.pauseCauses.isEmpty else {
-            running[id] = run
-            return []
-        }
-        guard case .pausing = run.machine.phase else {
-            running[id] = run
-            return []
-        }
+        guard running[id]?.machine.pauseCauses.contains(cause) == true else { return [] }
+        running[id]?.machine.clear(cause)
+        return goOnUnpaused(id)
+    }
+
+    /// A task that was asked to pause, has not paused yet, and has no cause to any more goes on at once; not while the
+    /// machine leaves, which it stands still for.
+    mutating func goOnUnpaused(_ id: JobID) -> [SchedulerAction] {
+        guard leavesFor == nil, var run = running[id], run.machine.pauseCauses.isEmpty,
+            case .pausing = run.machine.phase
+        else { return [] }
         run.releasesMemory = false
         run.machine.resume()
         run.notedIgnoredPause = false
