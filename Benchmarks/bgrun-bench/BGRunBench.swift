@@ -8,8 +8,8 @@ struct BGRunBench: ParsableCommand {
         abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler.",
         subcommands: [
             PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self, IdleCommand.self,
-            StopsCommand.self,
-            GapsCommand.self,
+            StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
+            CostCommand.self, ProbeCommand.self,
         ]
     )
 }

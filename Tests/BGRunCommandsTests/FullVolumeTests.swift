@@ -31,30 +31,3 @@ struct FullVolumeTests {
         #expect(try place.contents("volume/out") == place.contents("other"))
     }
 }
-
-/// A small file system in memory, unmounted with its owner.
-private final class FullVolume {
-    static let isPossible: Bool = {
-        guard geteuid() == 0, let place = try? TestPlace() else { return false }
-        return (try? FullVolume(place.path + "/volume", size: "64k")) != nil
-    }()
-
-    private let path: String
-
-    struct Refused: Error {}
-
-    init(_ path: String, size: String) throws {
-        self.path = path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else { throw Refused() }
-    }
-
-    func resize(_ size: String) throws {
-        guard mount("tmpfs", path, "tmpfs", 32, "size=\(size)") == 0 else { throw Refused() }
-    }
-
-    deinit {
-        // MNT_DETACH
-        umount2(path, 2)
-    }
-}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// `bgrun-bench cost`: what the service itself takes.
+struct CostCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cost", abstract: "Measure commands, an idle service, and an export with it and without.")
+
+    @Argument(help: "Folder of pictures, some seconds of work.")
+    var photos: String
+
+    @Option(help: "Path of bgrun; by default beside this program.")
+    var bgrun: String?
+
+    @Option(help: "Times that each command is run.")
+    var commands = 50
+
+    @Option(help: "Seconds that the idle service is watched.")
+    var seconds = 30
+
+    @Option(help: "Rounds of exports with the service and without.")
+    var rounds = 7
+
+    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
+    var arguments = "--size 2048"
+
+    @Flag(help: "Print JSON: an array of figures.")
+    var json = false
+
+    func run() throws {
+        let service = try BenchService(bgrun: bgrun)
+        defer { service.end() }
+        try service.run(["run", "--", "true"])
+        var table = FigureTable()
+        try measureCommands(service, &table)
+        try measureIdleness(service, &table)
+        try measureExports(service, &table)
+        // What the history of those exports leaves in memory.
+        try measureMemory(service, "after the exports", &table)
+        try table.print(asJSON: json)
+    }
+
+    private func measureCommands(_ service: BenchService, _ table: inout FigureTable) throws {
+        let lines = [
+            ("bgrun jobs", [service.bgrun, "jobs"]), ("bgrun --version", [service.bgrun, "--version"]),
+            ("true", [Tools.locate("true") ?? "/bin/true"]),
+        ]
+        var times: [[Double]] = lines.map { _ in [] }
+        // The first of each fills caches.
+        for round in 0...commands {
+            for (index, line) in lines.enumerated() {
+                let time = try time { try SessionProgram(line.1, environment: service.environment).wait() }
+                if round > 0 { times[index].append(time * 1000) }
+            }
+        }
+        for (line, times) in zip(lines, times) {
+            table.add(
+                "\(line.0), median of \(commands)", median(times), "ms", goal: line.0 == "bgrun jobs" ? 15 : nil)
+        }
+    }
+
+    private func measureIdleness(_ service: BenchService, _ table: inout FigureTable) throws {
+        let process = try service.process()
+        // Threads of the requests go to rest first.
+        sleep(10)
+        let before = Self.switches(process)
+        let used = ProcessUse.nanoseconds(of: [process])
+        sleep(UInt32(seconds))
+        let after = Self.switches(process)
+        table.add(
+            "idle service: wake-ups in \(seconds) s", Double(after - before) / Double(seconds), "1/s", goal: 0)
+        let share = (ProcessUse.nanoseconds(of: [process]) - used) * 1e-9 / Double(seconds)
+        table.add("idle service: processor time", share * 100, "%")
+        try measureMemory(service, "idle", &table)
+    }
+
+    private func measureMemory(_ service: BenchService, _ when: String, _ table: inout FigureTable) throws {
+        let process = try service.process()
+        let lines = (readSmallFile("/proc/\(process)/status") ?? "").split(separator: "\n")
+        for (field, goal) in [("VmRSS", 40.0), ("RssAnon", nil), ("Threads", nil)] as [(String, Double?)] {
+            let line = lines.first { $0.hasPrefix(field + ":") }?.split(whereSeparator: \.isWhitespace) ?? []
+            let value = line.count > 1 ? Double(line[1]) ?? .nan : .nan
+            let isSize = field != "Threads"
+            table.add(
+                "service \(when): \(field)", isSize ? value * 1024 / 1e6 : value, isSize ? "MB" : "", goal: goal)
+        }
+    }
+
+    private func measureExports(_ service: BenchService, _ table: inout FigureTable) throws {
+        var times: [[Double]] = [[], []]
+        let arguments = arguments.split(separator: " ").map(String.init)
+        // The first of each fills caches.
+        for round in 0...rounds {
+            for index in [round % 2, 1 - round % 2] {
+                let out = service.folder + "/out"
+                // What is left is skipped by the export, whose time then stands out.
+                _ = try? FileManager.default.removeItem(atPath: out)
+                sync()
+                let words = ["export", photos, "--out", out, "--progress", "none"] + arguments
+                let time = try time {
+                    try service.run(words + (index == 0 ? [] : ["--in-process"]))
+                }
+                if round > 0 { times[index].append(time) }
+            }
+        }
+        table.add("export through the service", median(times[0]), "s")
+        table.add("export --in-process", median(times[1]), "s")
+        table.add(
+            "service to in-process, median of \(rounds) rounds",
+            (median(zip(times[0], times[1]).map { $0 / $1 }) - 1) * 100, "% more", goal: 1)
+    }
+
+    /// Times that threads of a process have gone to sleep.
+    private static func switches(_ process: pid_t) -> Int {
+        ProcessUse.threads(of: process).reduce(0) { sum, thread in
+            let lines = (readSmallFile("/proc/\(process)/task/\(thread)/status") ?? "").split(separator: "\n")
+            let line = lines.first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return sum + (line?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0)
+        }
+    }
+
+    /// Seconds of wall time.
+    private func time<Result>(_ body: () throws -> Result) throws -> Double {
+        let clock = SuspendingClock()
+        let begin = clock.now
+        _ = try body()
+        return begin.duration(to: clock.now) / .seconds(1)
+    }
+}

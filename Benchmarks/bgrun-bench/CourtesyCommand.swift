@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import TaskModel
+
+/// `bgrun-bench courtesy`: what a person notices of an export, in the background and in the foreground.
+///
+/// The probes and the job of the service each have a session of their own, as programs of different terminals.
+struct CourtesyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "courtesy", abstract: "Measure what other programs feel of an export, and what it leaves unused.")
+
+    @Argument(help: "Folder of pictures.")
+    var photos: String
+
+    @Option(help: "Path of bgrun; by default beside this program.")
+    var bgrun: String?
+
+    @Option(help: "Rounds; each has every case once, in an order that moves on.")
+    var rounds = 5
+
+    @Option(help: "Seconds of each probe.")
+    var seconds = 6.0
+
+    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
+    var arguments = "--size 2048"
+
+    @Flag(help: "Print JSON: an array of figures.")
+    var json = false
+
+    private enum Beside: String, CaseIterable {
+        case alone, background, foreground
+    }
+
+    private struct Samples {
+        var p50: [Double] = []
+        var p99: [Double] = []
+        var throughput: [Double] = []
+        /// Processor seconds of the export in a second of the latency probe's and of the throughput probe's.
+        var ownShare: [[Double]] = [[], []]
+        /// Without probes: share of the free processor time that the export takes, and pictures a second.
+        var ofFree: [Double] = []
+        var pictures: [Double] = []
+    }
+
+    func run() throws {
+        let service = try BenchService(bgrun: bgrun)
+        defer { service.end() }
+        let work = ProbeCommand.calibrate()
+        var samples: [Beside: Samples] = [:]
+        for round in 0..<rounds {
+            for index in Beside.allCases.indices {
+                let beside = Beside.allCases[(index + round) % Beside.allCases.count]
+                var taken = samples[beside] ?? Samples()
+                try measure(beside, service, work, &taken)
+                samples[beside] = taken
+            }
+        }
+        try table(samples).print(asJSON: json)
+    }
+
+    private func measure(
+        _ beside: Beside, _ service: BenchService, _ work: UInt64, _ samples: inout Samples
+    ) throws {
+        guard let priority = RunTerms.Priority(rawValue: beside.rawValue) else {
+            try probes(service, work, feed: nil, &samples)
+            return
+        }
+        let feed = try ExportFeed(
+            service, photos: photos, arguments.split(separator: " ").map(String.init), priority)
+        // Its pace settles.
+        sleep(2)
+        let clock = SuspendingClock()
+        let (begin, idle, own, pictures) = (clock.now, ProcessUse.idleSeconds(), feed.processorSeconds, feed.pictures)
+        usleep(UInt32(seconds * 1e6))
+        let used = feed.processorSeconds - own
+        samples.ofFree.append(used / (used + ProcessUse.idleSeconds() - idle))
+        samples.pictures.append((feed.pictures - pictures) / (begin.duration(to: clock.now) / .seconds(1)))
+        try probes(service, work, feed: feed, &samples)
+        try feed.end()
+    }
+
+    private func probes(
+        _ service: BenchService, _ work: UInt64, feed: ExportFeed?, _ samples: inout Samples
+    ) throws {
+        var before = feed?.processorSeconds ?? 0
+        let latencies: ProbeCommand.Latencies = try probe(.latency, service, work)
+        samples.p50.append(latencies.p50)
+        samples.p99.append(latencies.p99)
+        if let feed { samples.ownShare[0].append((feed.processorSeconds - before) / seconds) }
+        before = feed?.processorSeconds ?? 0
+        let throughput: ProbeCommand.Throughput = try probe(.throughput, service, work)
+        samples.throughput.append(throughput.itemsPerSecond)
+        if let feed { samples.ownShare[1].append((feed.processorSeconds - before) / seconds) }
+    }
+
+    private func probe<Result: Decodable>(
+        _ kind: ProbeCommand.Kind, _ service: BenchService, _ work: UInt64
+    ) throws -> Result {
+        let output = service.folder + "/probe"
+        let program = try SessionProgram(
+            [Executables.own, "probe", kind.rawValue, "--seconds", "\(seconds)", "--rounds", "\(work)"],
+            environment: service.environment, output: output)
+        guard program.wait() == 0 else { throw ProcessError(description: "the probe failed") }
+        return try JSONDecoder().decode(Result.self, from: Data(contentsOf: URL(fileURLWithPath: output)))
+    }
+
+    /// Ratios are taken within a round; medians over the rounds.
+    private func table(_ samples: [Beside: Samples]) -> FigureTable {
+        var table = FigureTable()
+        guard let alone = samples[.alone] else { return table }
+        func ratio(_ values: [Double], _ others: [Double]) -> Double { median(zip(values, others).map { $0 / $1 }) }
+        for beside in Beside.allCases {
+            guard let taken = samples[beside] else { continue }
+            let name = beside == .alone ? "alone" : "beside \(beside.rawValue) export"
+            let isGoal = beside == .background
+            table.add("\(name): latency p50", median(taken.p50), "ms")
+            table.add("\(name): latency p99", median(taken.p99), "ms")
+            table.add("\(name): throughput", median(taken.throughput), "items/s")
+            guard beside != .alone else { continue }
+            table.add("\(name): p50 to alone", ratio(taken.p50, alone.p50), "ratio")
+            table.add("\(name): p99 to alone", ratio(taken.p99, alone.p99), "ratio", goal: isGoal ? 1.25 : nil)
+            table.add(
+                "\(name): throughput lost", (1 - ratio(taken.throughput, alone.throughput)) * 100, "%",
+                goal: isGoal ? 3 : nil)
+            table.add("\(name): export's processors beside latency probe", median(taken.ownShare[0]), "processors")
+            table.add("\(name): export's processors beside throughput probe", median(taken.ownShare[1]), "processors")
+            table.add(
+                "\(beside.rawValue) export, no probe: of free processor time", median(taken.ofFree) * 100, "%",
+                goal: isGoal ? 90 : nil, isFloor: true)
+            table.add("\(beside.rawValue) export, no probe: pictures", median(taken.pictures), "1/s")
+        }
+        if let background = samples[.background], let foreground = samples[.foreground] {
+            table.add(
+                "background to foreground export, no probe: pictures",
+                ratio(background.pictures, foreground.pictures) * 100, "%", goal: 90, isFloor: true)
+        }
+        return table
+    }
+}

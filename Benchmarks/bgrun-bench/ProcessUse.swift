@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+
+/// What processes and the machine have used of the processors so far.
+enum ProcessUse {
+    private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+
+    /// A process and all below it, those included that were waited for, in seconds; 0 when it is gone.
+    static func seconds(below root: pid_t) -> Double {
+        tree(root).reduce(0) { sum, process in
+            guard let stat = readSmallFile("/proc/\(process)/stat"), let name = stat.lastIndex(of: ")") else {
+                return sum
+            }
+            // Fields 14 to 17 of proc(5) stat: user and system time, its own and that of ended children.
+            let fields = stat[stat.index(after: name)...].split(separator: " ")
+            guard fields.count > 14 else { return sum }
+            return sum + fields[11...14].reduce(0) { $0 + (Double($1) ?? 0) } / ticksPerSecond
+        }
+    }
+
+    /// Time on the processor of every thread that lives of a process and of all below it, in nanoseconds: finer than
+    /// ``seconds(below:)``, but what has ended is missing.
+    static func nanoseconds(of processes: [pid_t]) -> Double {
+        processes.reduce(0) { sum, process in
+            threads(of: process).reduce(sum) { sum, thread in
+                let text = readSmallFile("/proc/\(process)/task/\(thread)/schedstat") ?? ""
+                return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0)
+            }
+        }
+    }
+
+    static func threads(of process: pid_t) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+        return names.compactMap { pid_t($0) }
+    }
+
+    /// A process and all below it.
+    static func tree(_ root: pid_t) -> [pid_t] {
+        threads(of: root).reduce([root]) { found, thread in
+            let list = readSmallFile("/proc/\(root)/task/\(thread)/children") ?? ""
+            return list.split(separator: " ").compactMap { pid_t($0) }.reduce(found) { $0 + tree($1) }
+        }
+    }
+
+    /// Seconds in which processors had nothing to do, of all processors together.
+    static func idleSeconds() -> Double {
+        let line = readSmallFile("/proc/stat")?.split(separator: "\n").first?.split(separator: " ") ?? []
+        guard line.count > 5, let idle = Double(line[4]), let waiting = Double(line[5]) else { return 0 }
+        return (idle + waiting) / ticksPerSecond
+    }
+
+    /// Of the last minute.
+    static var loadAverage: Double {
+        readSmallFile("/proc/loadavg")?.split(separator: " ").first.flatMap { Double($0) } ?? .nan
+    }
+}

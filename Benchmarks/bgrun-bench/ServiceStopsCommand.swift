@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ServiceAPI
+import ServiceClient
+import TaskModel
+
+/// `bgrun-bench service-stops`: how long a job of the service takes from `POST /v1/jobs/ID/stop` to its end, everything
+/// committed, at random moments of an export.
+struct ServiceStopsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service-stops", abstract: "Measure from a stop to the end of a job of the service.")
+
+    @Argument(help: "Folder of pictures, enough for some seconds of work.")
+    var photos: String
+
+    @Option(help: "Path of bgrun; by default beside this program.")
+    var bgrun: String?
+
+    @Option(help: "Stops for each case.")
+    var count = 200
+
+    @Option(help: .init("background, foreground or both.", valueName: "terms"))
+    var terms = "both"
+
+    @Option(help: .init("Busy threads in a session of their own; several with commas.", valueName: "n"))
+    var busy = "0,2"
+
+    @Option(help: "Longest moment of a stop after the first progress, milliseconds.")
+    var span = 1000
+
+    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
+    var arguments = "--size 2048"
+
+    @Flag(help: "Print JSON: an array of figures.")
+    var json = false
+
+    func run() throws {
+        let service = try BenchService(bgrun: bgrun)
+        defer { service.end() }
+        var table = FigureTable()
+        for busy in busy.split(separator: ",").compactMap({ Int($0) }) {
+            let load = try busy == 0 ? nil : self.load(busy, service)
+            defer { load?.end() }
+            for priority in [RunTerms.Priority.background, .foreground]
+            where terms == "both" || terms == priority.rawValue {
+                try measure(priority, busy: busy, service, &table)
+            }
+        }
+        try table.print(asJSON: json)
+    }
+
+    private func load(_ threads: Int, _ service: BenchService) throws -> SessionProgram {
+        try SessionProgram(
+            [
+                Executables.own, "probe", "throughput", "--threads", "\(threads)", "--seconds", "86400", "--rounds",
+                "1000000",
+            ], environment: service.environment)
+    }
+
+    private func measure(
+        _ priority: RunTerms.Priority, busy: Int, _ service: BenchService, _ table: inout FigureTable
+    ) throws {
+        var times: [Double] = []
+        var leftOver = 0
+        var rounds = 0
+        while times.count < count {
+            rounds += 1
+            guard rounds < 4 * count else {
+                throw ProcessError(description: "the exports end before they are stopped: give more pictures")
+            }
+            let out = "\(service.folder)/out-\(rounds % 4)"
+            // What is left is skipped by the export, which then ends before it is stopped.
+            _ = try? FileManager.default.removeItem(atPath: out)
+            guard let time = try oneStop(priority, service, out) else { continue }
+            times.append(time)
+            let names = (try? FileManager.default.subpathsOfDirectory(atPath: out)) ?? []
+            leftOver += names.count { $0.split(separator: "/").last?.hasPrefix(".") == true }
+        }
+        times.sort()
+        func quantile(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] }
+        let goal = busy > 0 && priority == .background ? 250 : priority == .background ? 150.0 : 650
+        let name = "\(priority.rawValue), \(busy) busy threads, \(times.count) stops"
+        table.add("\(name): p50", quantile(0.5), "ms")
+        table.add("\(name): p99", quantile(0.99), "ms", goal: goal)
+        table.add("\(name): longest", quantile(1), "ms")
+        table.add("\(name): temporary files left", Double(leftOver), "", goal: 0)
+    }
+
+    /// - Returns: Milliseconds; nil when the job ended by itself.
+    private func oneStop(
+        _ priority: RunTerms.Priority, _ service: BenchService, _ out: String
+    ) throws -> Double? {
+        let id = try service.export(photos, to: out, arguments.split(separator: " ").map(String.init))
+        if priority == .foreground { try service.ask(id, .foreground) }
+        try service.waitFor(id, "work") {
+            $0.state == .ended || $0.priority == priority && $0.priorityTier != nil && ($0.progress?.fraction ?? 0) > 0
+        }
+        usleep(UInt32.random(in: 0...UInt32(span) * 1000))
+        let clock = SuspendingClock()
+        let begin = clock.now
+        do throws(ServiceClient.Failure) {
+            let job = try service.client.ask(id, .stop)
+            guard job.state != .ended else { return nil }
+            var end: JobDocument?
+            _ = try service.client.follow(id, after: 0, isWaiting: false) { event in
+                if event.kind == .ended { end = event.job }
+            }
+            let time = begin.duration(to: clock.now) / .milliseconds(1)
+            return end?.outcome == "stopped.userStop" ? time : nil
+        } catch {
+            throw ProcessError(description: "the service does not answer: \(error)")
+        }
+    }
+}
