@@ -18,8 +18,8 @@ final class ServicePlace: Sendable {
     }
 
     /// The program by which systemd's socket activation is tried out, where it is installed.
-    static let activator = ["/usr/bin", "/bin"].map { "\($0)/systemd-socket-activate" }.first {
-        access($0, X_OK) == 0
+    static let activator = ["/usr/bin/systemd-socket-activate", "/bin/systemd-socket-activate"].first {
+        (path: String) in access(path, X_OK) == 0
     }
 
     func start(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandRun {
