@@ -87,8 +87,10 @@ struct ExportSession {
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
         if let folder = plan.unwritableFolder(folder) {
+            let reason = access(folder, W_OK) == 0 ? "" : " (\(String(cString: strerror(errno))))"
             return .refused(
-                "outputFolder", .cannotCreate, "bgrun: nothing can be written in \(folder). Make it writable.\n")
+                "outputFolder", .cannotCreate,
+                "bgrun: nothing can be written in \(folder)\(reason). Make it writable.\n")
         }
         let report: ReportFile?
         do throws(ReportFile.Refusal) {

@@ -23,18 +23,10 @@ struct JobsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var jobs: [JobDocument] = []
-        do throws(ServiceClient.Failure) {
-            jobs = try ServiceAccess.client.jobs(all: all)
-        } catch {
-            // Nothing runs without a service; only the history needs one.
-            guard case .absent = error else {
-                throw ServiceAccess.told(error)
-            }
-            if all || ServiceAccess.hasState {
-                jobs = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.jobs(all: all) }
-            }
-        }
+        // Nothing runs without a service; only the history of one needs it.
+        let jobs =
+            ServiceAccess.hasState
+            ? try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.jobs(all: all) } : []
         try StandardOutput.print(
             json ? JSONText.encode(jobs) + "\n" : jobs.isEmpty ? "No jobs.\n" : JobText.table(jobs))
     }
