@@ -108,7 +108,7 @@ extension Simulation {
         }
     }
 
-    private mutating func pause(_ index: Int) throws(Violation) {
+    mutating func pause(_ index: Int) throws(Violation) {
         let job = jobs[index]
         if job.state == .live, job.phase != .expiring { jobs[index].isPausedByPerson = true }
         log { _ in "a person pauses [\(job.id)]" }
@@ -223,7 +223,7 @@ extension Simulation {
             }
             log { _ in "cancel all of \(program)" }
             try settle(core.cancelAll(program: programs[program].name, at: now))
-        case 36..<39: if leavesFor == nil || dice.percent(30) { try leave(dice.pick([.sleep, .shutdown])) }
+        case 36..<39: if leavesFor == nil || dice.percent(30) { try leaveAtARandomMoment() }
         default: try submit()
         }
     }

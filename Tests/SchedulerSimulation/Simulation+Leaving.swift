@@ -3,7 +3,19 @@ import TaskModel
 
 /// Sleep and shutdown of the machine, as rule 78 has them.
 extension Simulation {
-    mutating func leave(_ reason: StopReason) throws(Violation) {
+    /// Often just when a person has paused something, and now and then only for a moment.
+    mutating func leaveAtARandomMoment() throws(Violation) {
+        var pausing: JobID?
+        if dice.percent(40), let index = jobs.firstIndex(where: { $0.state == .live && $0.phase == .active }) {
+            pausing = jobs[index].id
+            try pause(index)
+        }
+        try leave(dice.pick([.sleep, .shutdown]))
+        if dice.percent(50), let index = pausing.flatMap(index) { try resume(index) }
+        if dice.percent(30) { try comeBack() }
+    }
+
+    private mutating func leave(_ reason: StopReason) throws(Violation) {
         log { _ in "the machine leaves: \(reason.code)" }
         leavesFor = reason
         let actions = core.machineLeaves(reason, at: now)

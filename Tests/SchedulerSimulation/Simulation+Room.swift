@@ -115,7 +115,8 @@ extension Simulation {
     /// Whether it is due, allowed, and has its conditions, so that only room can be missing.
     func isEligible(_ job: ModelJob) -> Bool {
         let lost = guarded.closed & job.needs.start | guarded.strictlyClosed & job.needs.known
-        guard lost == 0 else { return false }
+        // A simulated launch goes on from a pause as it began.
+        guard lost == 0 || job.state == .live && job.isSimulated else { return false }
         switch job.state {
         case .ended: return false
         case .live: return job.phase == .paused && !job.isPausedByPerson

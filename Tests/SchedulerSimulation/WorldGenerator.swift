@@ -59,9 +59,9 @@ struct WorldGenerator: Sendable {
             request.mustBeKnown = ConditionSet((0...dice.below(3)).map { _ in dice.pick(ConditionKind.allCases) })
         }
         if dice.percent(15) { request.strategy = .fail }
-        if dice.percent(15) {
+        if dice.percent(20) {
             request.requiredResources = .gpu
-        } else if dice.percent(15) {
+        } else if dice.percent(25) {
             request.preferredResources = .gpu
         }
         if dice.percent(30) { request.claim.memoryBytes = dice.number(1...24) * (gibibyte / 8) }

@@ -28,7 +28,7 @@ struct WaitingEntry: Sendable {
     var isForeground: Bool
     /// Runs so far.
     var attempts = 0
-    /// Runs of these that were lost with their device; those that ended with their host do not count (rule 37).
+    /// Runs of these that were lost with their device or process; those that ended with their host do not count (rule 37).
     var losses = 0
     /// End of its backoff, wherever it waits meanwhile.
     var backoffEnds: Duration?

@@ -98,7 +98,8 @@ extension Scheduler {
     ///   - program: Its program, for which it waits where that has not announced itself.
     ///   - submitted: When, on this scheduler's clock.
     ///   - attempts: Runs so far. That its host ended them is no failure of the task.
-    ///   - losses: Runs of these that were lost with their device, one for each `requeue`; these do count.
+    ///   - losses: Runs of these that were lost with their device or process, one for each `requeue` to a later time;
+    ///     these do count.
     ///   - time: Now.
     /// - Returns: What is to be done.
     package mutating func adopt(

@@ -32,7 +32,7 @@ package struct SchedulerSettings: Sendable {
     package var protection: Duration = .seconds(30)
     package var devices = DeviceBoard.Limits()
     package var refresh = RefreshBudget.Limits()
-    /// Runs of one request that may be lost with their device before it fails (rule 37).
+    /// Runs of one request that may be lost with their device or process before it fails (rule 37).
     package var maxAttempts = 4
     /// Wait before the second attempt; each further one waits twice as long.
     package var backoff: Duration = .seconds(10)
