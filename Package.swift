@@ -187,7 +187,14 @@ let package = Package(
         tests(
             of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         tests(
-            of: "BGRunCommands", ["SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement"]),
+            of: "BGRunCommands",
+            [
+                "SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement", "BackgroundTasks",
+                "BackgroundTasksTesting", "SystemConditions",
+            ]),
+        tests(
+            of: "BackgroundService",
+            ["BackgroundTasksTesting", "ServiceAPI", "SystemConditions", "TaskModel", "TaskStore"]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "WorkerPriority", ["TaskModel"]),
         tests(of: "JobLink", ["TaskModel"]),

@@ -1,3 +1,4 @@
+import BackgroundTasks
 import Dispatch
 import Glibc
 import OpenCLKit
@@ -24,18 +25,12 @@ struct ComputeOffer: Sendable {
     /// Why there is no GPU, when it was looked for.
     var absences: [ResourceAbsence] = []
 
-    /// Why a request may not run on this machine; nil when it may.
-    func rejection(of request: TaskRequest) -> Rejection? {
-        var scheduler = Scheduler(at: .zero, wall: .seconds(time(nil)))
-        _ = scheduler.addProgram(Program.manifest, usesHandlers: false, at: .zero)
-        let devices = [device].compactMap(\.self).map {
-            ComputeDevice(id: $0.identity, name: $0.identity, memoryBytes: $0.memoryBytes)
-        }
-        _ = scheduler.capabilitiesChanged(devices: devices, absences: absences, at: .zero)
-        switch scheduler.submit(request, program: Program.identifier, at: .zero).answer {
-        case .success: return nil
-        case .failure(let rejection): return rejection
-        }
+    /// As a scheduler knows it.
+    var capabilities: Capabilities {
+        Capabilities(
+            devices: [device].compactMap(\.self).map {
+                ComputeDevice(id: $0.identity, name: $0.shownName, memoryBytes: $0.memoryBytes)
+            }, absences: absences)
     }
 
     var standsForGPU: Bool { device?.standsForGPU ?? false }
@@ -60,6 +55,21 @@ struct ComputeOffer: Sendable {
     /// A device failed at its work: the next job looks anew.
     static func deviceFailed() {
         cache?.forget()
+    }
+}
+
+/// What was found before an export was submitted; later questions look anew.
+final class OfferedCapabilities: CapabilitySource {
+    private let wanted: LanePolicy.Preference
+    private let found: Lock<ComputeOffer?>
+
+    init(_ found: ComputeOffer, wanted: LanePolicy.Preference) {
+        self.wanted = wanted
+        self.found = Lock(found)
+    }
+
+    func capabilities() -> Capabilities {
+        (found.withLock { $0.take() } ?? ComputeOffer.look(for: wanted)).capabilities
     }
 }
 

@@ -67,7 +67,12 @@ struct ExportSession {
         }
         let offer = ComputeOffer.look(for: command.lanePreference)
         let request = self.request
-        if let rejection = offer.rejection(of: request) { return .refused(rejection) }
+        let own =
+            host == nil || command.gpu
+            ? InProcessHost.ofOneExport(command, request, into: folder, offer, workers: workerCount) : nil
+        // What else it asks for is granted to it everywhere.
+        if command.gpu, let rejection = own?.rejection(of: .init(request)) { return .refused(rejection) }
+        if host == nil, !command.dryRun { own?.submit(.init(request)) }
         // Workers start while the inputs are listed.
         let early = command.dryRun ? [] : (try? [WorkerProcess()]) ?? []
 
@@ -92,6 +97,7 @@ struct ExportSession {
                 "outputFolder", .cannotCreate,
                 "bgrun: nothing can be written in \(folder)\(reason). Make it writable.\n")
         }
+        if host == nil, let own, let ending = waitForLaunch(own, signals) { return ending }
         let report: ReportFile?
         do throws(ReportFile.Refusal) {
             let inputs = Set(scan.files.map(\.key))
@@ -111,7 +117,31 @@ struct ExportSession {
         }
         let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
-        return try export(plan, store, job, offer, signals, early, report, outputs)
+        return try export(plan, store, job, offer, signals, early, report, outputs, own)
+    }
+
+    /// Waits until the scheduler of this process lets the export start.
+    ///
+    /// - Returns: Why it does not start; nil when it does.
+    private func waitForLaunch(_ own: InProcessHost, _ signals: Int32) -> ExportEnding? {
+        var display = ProgressDisplay(command.progress)
+        var waits = false
+        while !own.isLaunched {
+            let reason = own.reason
+            if case .failure(let rejection) = own.answer { return .refused(rejection) }
+            if !waits, let reason {
+                waits = true
+                display.note("Waiting: \(reason)")
+            }
+            // What comes before that is dealt with by the run.
+            if waits, let signal = StopSignals.received { return .stoppedBeforeStart(.asked(by: signal)) }
+            let left = waits ? command.expireAfter.map { $0.duration - begin.duration(to: clock.now) } : nil
+            if let left, left <= .zero { return .stoppedBeforeStart(.timeBudget) }
+            var signal = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
+            _ = poll(&signal, 1, left.map { Int32(clamping: Int(($0.inSeconds * 1000).rounded(.up))) } ?? -1)
+            StopSignals.drain(signals)
+        }
+        return nil
     }
 
     private func dryRun(_ scan: InputScan) throws(StoreError) -> ExportEnding {
@@ -135,10 +165,10 @@ struct ExportSession {
 
     private func export(
         _ plan: ExportPlan, _ store: TaskStore, _ job: JobRecord, _ offer: ComputeOffer, _ signals: Int32,
-        _ early: [WorkerProcess], _ report: ReportFile?, _ outputs: OutputFolder?
+        _ early: [WorkerProcess], _ report: ReportFile?, _ outputs: OutputFolder?, _ own: InProcessHost?
     ) throws(StoreError) -> ExportEnding {
         let ledger = ExportLedger(
-            report: report, audience: hostAudience ?? ProgressDisplay(command.progress),
+            report: report, audience: hostAudience ?? HostedDisplay(ProgressDisplay(command.progress), own),
             keepsAllProblems: command.json)
         for record in plan.settled { ledger.add(record) }
         for record in plan.passedOver { report?.add(record) }
@@ -151,7 +181,8 @@ struct ExportSession {
                 hang: command.stallLimit.duration, grace: command.grace.duration),
             decodeLimits: command.limits.limits,
             lanes: LanePolicy(command.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: command.expireAfter?.duration, signals: signals, host: host, outputs: outputs)
+            search: search, expireAfter: command.expireAfter?.duration, signals: signals, host: host ?? own,
+            outputs: outputs)
         if command.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
@@ -160,6 +191,7 @@ struct ExportSession {
         let journal = JournalWriter(store: store, job: job)
         let run = ExportRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         var outcome = run.run()
+        own?.end(outcome)
         Leftovers.remove(of: run.fallen, from: plan.outputFolders)
         // Damaged pictures count, and files that turned out to be none do not.
         if case .completed = outcome { outcome = .completed(failures: ledger.problemCount) }

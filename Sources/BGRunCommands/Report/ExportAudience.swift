@@ -63,3 +63,39 @@ final class HostAudience: ExportAudience {
         end.map { ExportEnding($0.outcome, status, text: $0.text, summary: $0.summary) }
     }
 }
+
+/// A terminal as the audience of an export whose host is in the same process.
+struct HostedDisplay: ExportAudience {
+    private static let interval: Duration = .milliseconds(100)
+
+    private let host: InProcessHost?
+    private var display: ProgressDisplay
+    private let clock = SuspendingClock()
+    private var nextTime: SuspendingClock.Instant
+
+    init(_ display: ProgressDisplay, _ host: InProcessHost?) {
+        self.display = display
+        self.host = host
+        nextTime = clock.now
+    }
+
+    mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
+        display.show(progress, device: device, force: force)
+        guard force || clock.now >= nextTime else { return }
+        nextTime = clock.now + Self.interval
+        host?.tell(.progress(progress, device: device))
+    }
+
+    mutating func phase(_ text: String) {
+        display.phase(text)
+        host?.tell(.phase(text))
+    }
+
+    mutating func note(_ text: String) { display.note(text) }
+
+    mutating func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason, text) }
+
+    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+        display.ended(outcome, summary, text: text)
+    }
+}

@@ -143,7 +143,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 atPath: place.stateFolder + "/logs", withIntermediateDirectories: true)
             let machine = JobKeeper.Machine(
                 clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(),
-                capabilities: ProbedCapabilities(),
+                capabilities: ProbedCapabilities(), inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine),
                 executable: ProcessInfo.processInfo.environment["BGRUN_EXECUTABLE"] ?? Program.path,
                 settings: Self.settings)
             let announce = announce

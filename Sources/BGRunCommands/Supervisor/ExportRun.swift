@@ -24,8 +24,8 @@ final class ExportRun {
         var expireAfter: Duration?
         /// What becomes readable when a signal came, or a word of the host.
         var signals: Int32
-        /// Whoever started this process as the work of a job.
-        var host: JobHost?
+        /// Whoever decides how the work goes on.
+        var host: (any WorkHost)?
         /// Where all outputs lie; nil when no item is left to be done.
         var outputs: OutputFolder?
 
@@ -236,6 +236,8 @@ final class ExportRun {
             case .command(.leaveDevice):
                 for worker in deviceWorkers { tell(worker, .leaveDevice) }
                 perform(machine.leaveDevice(at: now))
+            case .note(let text):
+                ledger.note(text)
             case .gone:
                 stop(.hostRemoved, "The host is gone", within: Self.orphanLimit)
             }

@@ -8,15 +8,9 @@ import TaskModel
 ///
 /// A thread listens, so that a host that stops the job or dies is obeyed at any moment. Before the work has begun,
 /// stopping is leaving; after that, what the host says waits for ``take()``.
-final class JobHost: Sendable {
-    enum Word: Sendable {
-        case command(JobCommand)
-        /// The host is gone: nobody wants this work, and another process may soon do it.
-        case gone
-    }
-
+final class JobHost: WorkHost {
     private struct State {
-        var words: [Word] = []
+        var words: [HostWord] = []
         var workHasBegun = false
         var hasEnded = false
     }
@@ -44,7 +38,7 @@ final class JobHost: Sendable {
     func beginWork() { state.withLock { $0.workHasBegun = true } }
 
     /// What was said since the last call.
-    func take() -> [Word] {
+    func take() -> [HostWord] {
         state.withLock { state in
             defer { state.words = [] }
             return state.words
@@ -81,7 +75,7 @@ final class JobHost: Sendable {
     private func hear() {
         var isGone = false
         while !isGone {
-            let word: Word
+            let word: HostWord
             switch channel.receive(JobCommand.self, waiting: true) {
             case .message(let command): word = .command(command)
             case .nothingYet: continue
@@ -106,12 +100,12 @@ final class JobHost: Sendable {
     }
 }
 
-extension JobHost.Word {
+extension HostWord {
     fileprivate var stopReason: StopReason? {
         switch self {
         case .command(.stop(let reason, within: _)): reason
         case .gone: .hostRemoved
-        case .command: nil
+        case .command, .note: nil
         }
     }
 }

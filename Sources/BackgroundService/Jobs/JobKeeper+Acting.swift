@@ -1,3 +1,4 @@
+import BackgroundTasks
 import Foundation
 import Glibc
 import JobLink
@@ -29,16 +30,25 @@ extension JobKeeper {
         case .moveToCPU(let job):
             process(job)?.send(.leaveDevice)
             publish(job)
+        case .expire(let job, .sleep, _) where process(job)?.work == .command:
+            // It has no checkpoint but its memory, and that outlives a sleep.
+            asleep.withLock { _ = $0.insert(job) }
+            process(job)?.send(.pause)
+            host.perform { scheduler, now in scheduler.completed(job, success: false, at: now) }
         case .expire(let job, let reason, _):
             // A lowered process stops late, so it is raised first.
             apply(.foreground, to: job)
-            let terms = host.read { $0.summary(job)?.terms }
+            let terms = host.read { $0.scheduler.summary(job)?.terms }
             process(job)?.send(.stop(reason, within: (terms?.chunkTarget ?? .milliseconds(50)) * 2))
             publish(job)
         case .kill(let job):
             tell(job, .note, "It did not stop in time and was killed.")
             process(job)?.kill()
         case .requeue(let job, _):
+            // Nobody knows whether a command that was ended with the machine may be run twice: its person decides.
+            guard goesOn(job) else {
+                return host.perform { scheduler, now in scheduler.stop(job, .shutdown, at: now) }
+            }
             book.update(job) { $0.stored.state = .waiting }
             publish(job)
         case .end(let job, let outcome): ended(job, outcome)
@@ -50,7 +60,9 @@ extension JobKeeper {
     // MARK: Launching
 
     private func launch(_ job: JobID, _ launch: SchedulerAction.Launch) {
-        let waited = host.read { scheduler in scheduler.timePerReason(job).map { ($0.code.text, $0.time.inSeconds) } }
+        let waited = host.read { state in
+            state.scheduler.timePerReason(job).map { ($0.code.text, $0.time.inSeconds) }
+        }
         let now = host.wallNow.inSeconds
         book.update(job) { entry in
             entry.stored.state = .running
@@ -58,6 +70,11 @@ extension JobKeeper {
             entry.stored.started = entry.stored.started ?? now
             entry.device = launch.device
             for (code, seconds) in waited { entry.stored.waited[code, default: 0] += seconds }
+        }
+        if asleep.withLock({ $0.remove(job) }) != nil, let process = process(job) {
+            apply(launch.terms.priority, to: job)
+            process.send(.resume(launch.terms))
+            return publish(job)
         }
         // The process before it may be about to leave; two of one job never run at once.
         if process(job) != nil {
@@ -72,7 +89,7 @@ extension JobKeeper {
         let began = ContinuousClock.now
         do throws(SpawnFailure) {
             var plan = plan(job, submission)
-            let terms = host.read { $0.summary(job)?.terms } ?? launch.terms
+            let terms = host.read { $0.scheduler.summary(job)?.terms } ?? launch.terms
             let started = WorkerPriority.launch(
                 plan.command, unit: "bgrun-job-\(getpid())-\(job)-\(launch.attempt)", priority: terms.priority)
             plan.command = started.command
@@ -167,9 +184,12 @@ extension JobKeeper {
                 entry.stored.status = exit.signal.map { 128 + $0 } ?? exit.exitStatus
             }
         }
+        if asleep.withLock({ $0.remove(job) }) != nil {
+            return host.perform { scheduler, now in scheduler.stop(job, .hostRemoved, at: now) }
+        }
         if let launch = relaunches.withLock({ $0.removeValue(forKey: job) }) { return start(job, launch) }
         let work = book.entry(job)?.submission.work ?? .command
-        let fate = JobFate(exit, work: work, isExpiring: host.read { $0.summary(job)?.state == .expiring })
+        let fate = JobFate(exit, work: work, isExpiring: host.read { $0.scheduler.summary(job)?.state == .expiring })
         switch fate {
         case .completed(let failures):
             host.perform { scheduler, now in
@@ -202,10 +222,11 @@ extension JobKeeper {
         let isUnwanted = isUnwanted(job)
         let isDone = if case .completed = outcome { true } else { false }
         if outcome == .stopped(.shutdown) || outcome == .stopped(.sleep), !isUnwanted, goesOn(job) {
-            // The next service goes on with it.
             book.update(job) { $0.stored.state = .waiting }
-            return
+            // Without one that comes back the next service goes on with it.
+            return isDraining ? () : waitForReturn(job)
         }
+        if asleep.withLock({ $0.remove(job) }) != nil { process(job)?.send(.stop(.userStop, within: .zero)) }
         book.update(job) { entry in
             entry.stored.state = .ended
             entry.stored.ended = now
@@ -223,9 +244,22 @@ extension JobKeeper {
         checkForIdleness()
     }
 
-    /// Whether work that was stopped with its service may be started again without being asked for.
+    /// Has the scheduler start a job again that it ended because the machine leaves.
+    private func waitForReturn(_ job: JobID) {
+        guard let entry = book.entry(job) else { return }
+        host.perform { scheduler, now in
+            let request = entry.submission.request(program: Self.program)
+            return scheduler.dismiss(job, at: now)
+                + scheduler.adopt(
+                    request, id: job, program: Self.program, submitted: now, attempts: entry.stored.attempts, at: now)
+        }
+        publish(job)
+    }
+
+    /// Whether work that was stopped with its service or its machine may be started again without being asked for.
     private func goesOn(_ job: JobID) -> Bool {
         guard let entry = book.entry(job) else { return false }
+        if asleep.withLock({ $0.contains(job) }) { return true }
         return entry.submission.work == .bgrun || entry.stored.status == JobFate.tryAgain
     }
 

@@ -1,3 +1,4 @@
+import BackgroundTasks
 import Foundation
 import SchedulingCore
 package import ServiceAPI
@@ -47,11 +48,9 @@ extension JobKeeper {
         document.priorityTier = entry.tier
         guard entry.stored.state != .ended else { return document }
         let process = process(job)?.identity.processID
-        let (summary, reasons, waits, offset) = host.read { scheduler in
-            (
-                scheduler.summary(job), scheduler.why(job), scheduler.timePerReason(job),
-                scheduler.wall - scheduler.now
-            )
+        let (summary, reasons, waits, offset) = host.read { state in
+            let scheduler = state.scheduler
+            return (scheduler.summary(job), scheduler.why(job), scheduler.timePerReason(job), state.wallOffset)
         }
         guard let summary else { return document }
         document.state = .init(summary.state)

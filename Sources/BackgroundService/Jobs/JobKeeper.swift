@@ -16,17 +16,21 @@ package final class JobKeeper: Sendable {
         package var clock: any HostClock
         package var conditions: any ConditionsProvider
         package var capabilities: any CapabilitySource
+        /// nil where nothing delays sleep.
+        package var inhibitor: (any SleepInhibiting)?
         /// Of bgrun itself.
         package var executable: String
         package var settings: SchedulerSettings
 
         package init(
             clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
-            executable: String, settings: SchedulerSettings = SchedulerSettings()
+            inhibitor: (any SleepInhibiting)? = nil, executable: String,
+            settings: SchedulerSettings = SchedulerSettings()
         ) {
             self.clock = clock
             self.conditions = conditions
             self.capabilities = capabilities
+            self.inhibitor = inhibitor
             self.executable = executable
             self.settings = settings
             // Every command of the person is of one program here.
@@ -38,7 +42,7 @@ package final class JobKeeper: Sendable {
 
     let place: ServicePlace
     let machine: Machine
-    let host: SchedulerHost
+    let host: SchedulerHost<Void, Never>
     let book: JobBook
     let store: TaskStore
     let processes = Lock<[JobID: JobProcess]>([:])
@@ -46,6 +50,8 @@ package final class JobKeeper: Sendable {
     let priorities = Lock<[JobID: JobPriority]>([:])
     /// Launches that wait for the end of the process before theirs.
     let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
+    /// Commands that stand still while the machine sleeps.
+    let asleep = Lock<Set<JobID>>([])
     private let draining = Lock(false)
     private let identifiers: Lock<[IdentifierPattern]>
     private let idleListener = Lock<(@Sendable () -> Void)?>(nil)
@@ -59,9 +65,17 @@ package final class JobKeeper: Sendable {
         let patterns = [IdentifierPattern("\(Self.program).*")]
         identifiers = Lock(patterns)
         host = SchedulerHost(
-            clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
-            settings: machine.settings, manifest: Self.manifest(patterns), firstID: try store.lastJob() + 1)
-        host.whenDecided { [weak self] in self?.act($0) }
+            .init(
+                clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
+                inhibitor: machine.inhibitor),
+            settings: machine.settings, own: (), firstID: try store.lastJob() + 1)
+        host.begin(
+            .init { [weak self] output in
+                if case .act(let action) = output { self?.act(action) }
+            })
+        host.perform { scheduler, now in
+            scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now)
+        }
         try adopt()
     }
 
@@ -83,22 +97,26 @@ package final class JobKeeper: Sendable {
         let request = submission.request(program: Self.program)
         host.prepare(for: request)
         let patterns = permit(request)
-        let answer = host.decide { scheduler, now in
-            var actions: [SchedulerAction] = []
-            if let patterns { actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now) }
-            let decided = scheduler.submit(request, program: Self.program, at: now)
-            actions += decided.actions
+        let answer = host.decide { state, now in
+            if let patterns {
+                state.add(state.scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now))
+            }
+            let decided = state.scheduler.submit(request, program: Self.program, at: now)
+            state.add(decided.actions)
             if case .success(let admission) = decided.answer, !admission.isRepeat {
                 var stored = StoredJob(
                     id: admission.id.rawValue, identifier: request.identifier.rawValue,
-                    submission: JSONDocument.encode(submission), state: .waiting, submitted: scheduler.wall.inSeconds)
+                    submission: JSONDocument.encode(submission), state: .waiting,
+                    submitted: state.scheduler.wall.inSeconds)
                 stored.attempts = 0
                 book.add(JobEntry(stored: stored, submission: submission), admission.id)
-                let isForeground = scheduler.summary(admission.id)?.isForeground ?? false
-                if submission.foreground, !isForeground { actions += scheduler.promote(admission.id, at: now) }
-                if !submission.foreground, isForeground { actions += scheduler.demote(admission.id, at: now) }
+                let isForeground = state.scheduler.summary(admission.id)?.isForeground ?? false
+                if submission.foreground, !isForeground {
+                    state.add(state.scheduler.promote(admission.id, at: now))
+                }
+                if !submission.foreground, isForeground { state.add(state.scheduler.demote(admission.id, at: now)) }
             }
-            return (actions, decided.answer)
+            return decided.answer
         }
         switch answer {
         case .failure(let rejection): throw Refusal(rejection)
@@ -341,8 +359,8 @@ package final class JobKeeper: Sendable {
     }
 
     /// Jobs that have not come to their end.
-    package var activeCount: Int { host.read { $0.waitingCount + $0.runningCount } }
-    package var runningCount: Int { host.read(\.runningCount) }
+    package var activeCount: Int { host.read { $0.scheduler.waitingCount + $0.scheduler.runningCount } }
+    package var runningCount: Int { host.read(\.scheduler.runningCount) }
 
     package func whenIdle(_ action: @escaping @Sendable () -> Void) { idleListener.withLock { $0 = action } }
 

@@ -3,11 +3,14 @@ package import SystemConditions
 
 extension ConditionsMonitor {
     /// Of the machine that this process runs on, or of the one below `BGRUN_SYSTEM_ROOT`.
-    package static func ofThisMachine() -> ConditionsMonitor {
+    ///
+    /// - Parameter outputFolders: Whose volumes are to have room.
+    /// - Returns: One that is not started yet.
+    package static func ofThisMachine(outputFolders: [String] = []) -> ConditionsMonitor {
         let environment = ProcessInfo.processInfo.environment
         let reader = ConditionsReader(root: root, bus: busOfThisMachine)
         let settings = ConditionSettings(
-            lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            outputFolders: outputFolders, lowPowerSwitch: LowPowerSwitch.path(environment: environment),
             ownProcesses: [Int(ProcessInfo.processInfo.processIdentifier)])
         return ConditionsMonitor(reader, settings: settings)
     }

@@ -34,8 +34,8 @@ extension TaskHost {
             tell(.ended(.init(outcome)), job)
             finish(job)
             perform { state, _ in
-                state.protection[job] = nil
-                state.display.forget(job)
+                state.own.protection[job] = nil
+                state.own.display.forget(job)
             }
         case .dismiss(let job): tell(.dismissed, job: job, identifier: nil)
         case .note(let job, let note): tell(.init(note), job)
@@ -47,7 +47,7 @@ extension TaskHost {
         tell(kind, job: job, identifier: identifier)
     }
 
-    func task(_ job: JobID) -> BGTask? { read { $0.running[job]?.task } }
+    func task(_ job: JobID) -> BGTask? { read { $0.own.running[job]?.task } }
 
     private func continuedTask(_ job: JobID) -> BGContinuedProcessingTask? { task(job) as? BGContinuedProcessingTask }
 
@@ -57,7 +57,7 @@ extension TaskHost {
         let identifier = launch.request.identifier
         let (handler, protection) = read { state in
             let pattern = state.scheduler.handler(for: identifier, program: state.program)
-            return (pattern.flatMap { state.handlers[$0] }, state.protection[job])
+            return (pattern.flatMap { state.own.handlers[$0] }, state.own.protection[job])
         }
         guard let handler else {
             // It was there when the request was taken: a new manifest has taken it away since.
@@ -65,7 +65,7 @@ extension TaskHost {
             return
         }
         let task = makeTask(job, launch, isResearch: protection != nil, isCancellable: handler.isAsync)
-        perform { state, _ in state.running[job] = .init(task: task) }
+        perform { state, _ in state.own.running[job] = .init(task: task) }
         tell(.started(attempt: launch.attempt, terms: BGRunTerms(launch.terms)), job)
         switch handler.form {
         case .closure(let queue, let body):
@@ -88,7 +88,7 @@ extension TaskHost {
                 task.launchReturned()
             }
             // It may have ended by now, and then nobody will ask for its work any more.
-            perform { state, _ in state.running[job]?.work = work }
+            perform { state, _ in state.own.running[job]?.work = work }
         }
     }
 
@@ -113,7 +113,7 @@ extension TaskHost {
     // MARK: Ending
 
     private func expire(_ job: JobID, _ reason: StopReason) {
-        let (task, work) = read { ($0.running[job]?.task, $0.running[job]?.work) }
+        let (task, work) = read { ($0.own.running[job]?.task, $0.own.running[job]?.work) }
         tell(.expired(BGStopReason(reason)), job)
         task?.expire(reason)
         work?.cancel()
@@ -129,7 +129,7 @@ extension TaskHost {
                     sentence: "\"\(task.identifier)\" was asked to stop and was not completed in time.",
                     fix: "Stop at the next chunk when the expiration handler is called, and complete the task."),
                 job: job, identifier: task.identifier)
-            return state.isStrict
+            return state.own.isStrict
         }
         tell(.graceExceeded, job)
         // Strict mode is chosen to find mistakes of the program, by a trap where each is made.
@@ -137,7 +137,7 @@ extension TaskHost {
     }
 
     private func finish(_ job: JobID) {
-        let running = perform { state, _ in state.running.removeValue(forKey: job) }
+        let running = perform { state, _ in state.own.running.removeValue(forKey: job) }
         running?.task.end()
         running?.work?.cancel()
     }

@@ -16,7 +16,8 @@ extension TaskHost: TaskReports {
 
     package func retitled(_ job: JobID, title: String, subtitle: String) {
         perform { state, now in
-            guard let identifier = state.running[job]?.task.identifier, state.display.changed(job, at: now) else {
+            guard let identifier = state.own.running[job]?.task.identifier, state.own.display.changed(job, at: now)
+            else {
                 return
             }
             state.tell(.titleChanged(title: title, subtitle: subtitle), job: job, identifier: identifier)
@@ -38,7 +39,7 @@ extension TaskHost: TaskReports {
 
     package func paused(_ job: JobID) {
         perform { state, now in
-            guard let identifier = state.running[job]?.task.identifier else { return }
+            guard let identifier = state.own.running[job]?.task.identifier else { return }
             state.add(state.scheduler.paused(job, at: now))
             guard state.scheduler.summary(job)?.state == .paused else { return }
             state.tell(.paused, job: job, identifier: identifier)
@@ -59,42 +60,44 @@ extension TaskHost: TaskReports {
 
 // MARK: Progress and titles
 
-extension HostState {
+extension ProgramState {
     /// Progress of a task as it was seen.
-    struct Sample {
+    struct Sample: Sendable {
         var job: JobID
         var units: Int64
         var fraction: Double?
     }
+}
 
+extension ProgramHostState {
     /// Tells the scheduler what has changed since the last look.
-    mutating func take(_ sample: Sample, at now: Duration) {
-        guard let known = running[sample.job],
+    mutating func take(_ sample: ProgramState.Sample, at now: Duration) {
+        guard let known = own.running[sample.job],
             known.sampledUnits != sample.units || known.sampledFraction != sample.fraction
         else { return }
-        running[sample.job]?.sampledUnits = sample.units
-        running[sample.job]?.sampledFraction = sample.fraction
+        own.running[sample.job]?.sampledUnits = sample.units
+        own.running[sample.job]?.sampledFraction = sample.fraction
         add(scheduler.progressed(sample.job, to: sample.fraction, at: now))
         tell(.progressed(fraction: sample.fraction), job: sample.job, identifier: known.task.identifier)
     }
 }
 
 extension TaskHost {
-    private func sample(_ job: JobID) -> HostState.Sample? {
+    private func sample(_ job: JobID) -> ProgramState.Sample? {
         guard let task = task(job) as? BGContinuedProcessingTask else { return nil }
         return sample(task)
     }
 
-    private func sample(_ task: BGContinuedProcessingTask) -> HostState.Sample {
+    private func sample(_ task: BGContinuedProcessingTask) -> ProgramState.Sample {
         .init(job: task.job, units: task.progress.completedUnitCount, fraction: task.taskProgress.sampledFraction)
     }
 
     /// Looks at the progress of everything that runs, and will look again while anything does.
     func sampleProgress() {
-        let tasks = read { $0.running.values.compactMap { $0.task as? BGContinuedProcessingTask } }
+        let tasks = read { $0.own.running.values.compactMap { $0.task as? BGContinuedProcessingTask } }
         let samples = tasks.sorted { $0.job < $1.job }.map(sample)
         perform { state, now in
-            state.samplesProgress = false
+            state.own.samplesProgress = false
             for sample in samples { state.take(sample, at: now) }
         }
     }
@@ -102,8 +105,8 @@ extension TaskHost {
     /// Tells the titles that were held back.
     func tellTitles() {
         perform { state, now in
-            for job in state.display.due(at: now) {
-                guard let task = state.running[job]?.task as? BGContinuedProcessingTask else { continue }
+            for job in state.own.display.due(at: now) {
+                guard let task = state.own.running[job]?.task as? BGContinuedProcessingTask else { continue }
                 state.tell(
                     .titleChanged(title: task.title, subtitle: task.subtitle), job: job, identifier: task.identifier)
             }

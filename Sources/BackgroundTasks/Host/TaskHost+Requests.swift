@@ -6,20 +6,20 @@ import TaskModel
 extension TaskHost {
     func configure(_ manifest: Manifest) {
         perform { state, now in
-            state.manifest = manifest
-            state.manifestProblem = nil
+            state.own.manifest = manifest
+            state.own.manifestProblem = nil
             state.add(state.scheduler.addProgram(manifest.program, usesHandlers: true, at: now))
             // A known program gets a new table, and keeps the handlers that it still permits.
-            for (pattern, handler) in state.handlers
+            for (pattern, handler) in state.own.handlers
             where state.scheduler.register(pattern, for: handler.kind, program: state.program) != nil {
-                state.handlers[pattern] = nil
+                state.own.handlers[pattern] = nil
             }
         }
     }
 
     func hasNoManifest(_ problem: Diagnostic) {
         perform { state, _ in
-            state.manifestProblem = problem
+            state.own.manifestProblem = problem
             state.note(problem)
         }
     }
@@ -28,14 +28,14 @@ extension TaskHost {
         let (problem, isStrict) = perform { state, _ -> (Diagnostic?, Bool) in
             let pattern = IdentifierPattern(identifier)
             let problem =
-                state.manifestProblem
+                state.own.manifestProblem
                 ?? state.scheduler.register(pattern, for: handler.kind, program: state.program)
             if let problem {
                 state.note(problem, identifier: identifier)
             } else {
-                state.handlers[pattern] = handler
+                state.own.handlers[pattern] = handler
             }
-            return (problem, state.isStrict)
+            return (problem, state.own.isStrict)
         }
         // Strict mode is chosen to find mistakes of the program, by a trap where each is made.
         if isStrict, let problem, problem.code == "registeredTwice" {
@@ -66,7 +66,7 @@ extension TaskHost {
             let submission = state.scheduler.submit(value.task, program: state.program, at: now)
             switch submission.answer {
             case .success(let admission):
-                state.protection[admission.id] = value.protectionType
+                state.own.protection[admission.id] = value.protectionType
                 let answer = BGTaskScheduler.Submission(
                     admission, identifier: identifier, wallOffset: state.wallOffset)
                 state.tell(.submitted(answer), job: admission.id, identifier: identifier)
@@ -115,7 +115,7 @@ extension TaskHost {
     func pending() -> [RequestValue] {
         read { state in
             state.scheduler.jobs(program: state.program).filter { $0.state != .ended }.map {
-                RequestValue(task: $0.request, protectionType: state.protection[$0.id])
+                RequestValue(task: $0.request, protectionType: state.own.protection[$0.id])
             }
         }
     }
@@ -133,7 +133,7 @@ extension TaskHost {
     /// Puts an event to the job of an identifier.
     ///
     /// - Returns: Whether there is one.
-    func ask(_ identifier: String, _ event: (inout HostState, JobID, Duration) -> Void) -> Bool {
+    func ask(_ identifier: String, _ event: (inout ProgramHostState, JobID, Duration) -> Void) -> Bool {
         perform { state, now in
             guard let job = state.job(identifier) else { return false }
             event(&state, job, now)
@@ -153,17 +153,17 @@ extension TaskHost {
 
     func simulateExpiration(_ identifier: String, _ reason: StopReason) -> Bool {
         perform { state, now in
-            guard let job = state.job(identifier), state.running[job] != nil else { return false }
+            guard let job = state.job(identifier), state.own.running[job] != nil else { return false }
             state.add(state.scheduler.stop(job, reason, at: now))
             return true
         }
     }
 }
 
-extension HostState {
+extension ProgramHostState {
     /// What this host has to say against a request, together with what the scheduler has; nil when the host has nothing.
     func rejection(of value: RequestValue, at now: Duration) -> Rejection? {
-        if let problem = manifestProblem {
+        if let problem = own.manifestProblem {
             return Rejection(
                 first: .init(
                     code: .notPermitted, detail: problem.code, sentence: problem.sentence, fix: problem.fix))
@@ -181,14 +181,16 @@ extension HostState {
 
     /// The scheduler knows research requests as processing.
     private func researchFailure(_ value: RequestValue) -> Rejection.Failure? {
-        if value.protectionType != nil, manifest?.grantsHealthResearch != true {
+        if value.protectionType != nil, own.manifest?.grantsHealthResearch != true {
             return .init(
                 code: .notPermitted, detail: "grantMissing",
                 sentence: "The manifest of \(program) does not grant health research.",
                 fix: "Add \"healthResearch\" to the manifest's grants.")
         }
         let pattern = scheduler.handler(for: value.task.identifier, program: program)
-        guard value.protectionType == nil, let pattern, handlers[pattern]?.takesResearchOnly == true else { return nil }
+        guard value.protectionType == nil, let pattern, own.handlers[pattern]?.takesResearchOnly == true else {
+            return nil
+        }
         return .init(
             code: .notPermitted, detail: "handlerMismatch",
             sentence: "The handler of \"\(value.task.identifier)\" takes research work, and this is other work.",

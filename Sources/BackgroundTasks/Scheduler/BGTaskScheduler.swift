@@ -95,12 +95,12 @@ public final class BGTaskScheduler: NSObject, Sendable {
     /// Mistakes of the program trap instead of being noted: a second registration of an identifier, and work that is
     /// not completed when its grace ends. False by default.
     public var isStrict: Bool {
-        get { host.read(\.isStrict) }
-        set { host.perform { state, _ in state.isStrict = newValue } }
+        get { host.read(\.own.isStrict) }
+        set { host.perform { state, _ in state.own.isStrict = newValue } }
     }
 
     /// The last mistakes and oddities that were noticed, oldest first.
-    public var diagnostics: [BGDiagnostic] { host.read(\.diagnostics) }
+    public var diagnostics: [BGDiagnostic] { host.read(\.own.diagnostics) }
 
     // MARK: Resources
 
@@ -200,7 +200,7 @@ public final class BGTaskScheduler: NSObject, Sendable {
 
     /// Looks for a manifest where none was given.
     func findManifest() {
-        guard isShared, host.read({ $0.manifest == nil && $0.manifestProblem == nil }) else { return }
+        guard isShared, host.read({ $0.own.manifest == nil && $0.own.manifestProblem == nil }) else { return }
         do {
             guard let path = ManifestSearch.path() else {
                 host.hasNoManifest(

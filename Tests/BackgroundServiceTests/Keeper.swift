@@ -1,0 +1,65 @@
+import BackgroundService
+import BackgroundTasksTesting
+import Foundation
+import Glibc
+import ServiceAPI
+import TaskModel
+import TaskStore
+
+/// A job keeper on a machine whose time and conditions a test sets, in a folder of its own.
+final class Keeper: Sendable {
+    let clock = ManualClock()
+    let conditions = ScriptedConditions()
+    let inhibitor = SimulatedInhibitor()
+    let folder: String
+    let keeper: JobKeeper
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "bgrun-keeper-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder + "/state/logs", withIntermediateDirectories: true)
+        keeper = try JobKeeper(
+            .init(
+                clock: clock, conditions: conditions, capabilities: SimulatedDevices([]), inhibitor: inhibitor,
+                executable: "/bin/false"), store: TaskStore(folder: folder + "/state", program: "test"),
+            place: ServicePlace(folder: folder + "/run", stateFolder: folder + "/state"))
+    }
+
+    deinit {
+        keeper.shutDown()
+        // What is left in the folder for temporary files is cleaned by the system.
+        _ = try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Runs a script of the shell.
+    func submit(_ script: String, mode: TaskKind = .continued) throws -> UInt64 {
+        try keeper.submit(
+            JobSubmission(
+                work: .command, arguments: ["/bin/sh", "-c", script], folder: folder,
+                environment: ["PATH": "/usr/bin:/bin"], mode: mode, title: "A script", name: "script",
+                initiator: .terminal)
+        ).id
+    }
+
+    func job(_ id: UInt64) throws -> JobDocument { try keeper.found(id) }
+
+    /// What the kernel says of the state of a job's process, e.g. `T` for one that stands still.
+    func processState(_ id: UInt64) throws -> Substring? {
+        guard let process = try job(id).process,
+            let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        else { return nil }
+        return text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ").dropFirst().first
+    }
+
+    /// Asks until it is so.
+    ///
+    /// - Returns: Whether it came to be.
+    func comes(_ isSo: () throws -> Bool) rethrows -> Bool {
+        let clock = ContinuousClock()
+        let patience = clock.now + .seconds(60)
+        while clock.now < patience {
+            if try isSo() { return true }
+            sched_yield()
+        }
+        return false
+    }
+}
