@@ -194,11 +194,12 @@ let package = Package(
             ]),
         tests(
             of: "BackgroundService",
-            ["BackgroundTasksTesting", "ServiceAPI", "SystemConditions", "TaskModel", "TaskStore"]),
+            [
+                "BackgroundTasksTesting", "JobLink", "ServiceAPI", "SystemConditions", "TaskModel", "TaskStore", yams,
+            ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "WorkerPriority", ["TaskModel"]),
         tests(of: "JobLink", ["TaskModel"]),
         tests(of: "ServiceClient", ["ServiceAPI"]),
-        tests(of: "BackgroundService", ["JobLink", "ServiceAPI", "TaskModel", yams]),
     ]
 )

@@ -89,7 +89,7 @@ extension Simulation {
                 throw broken(.room, id, "the last refresh of its program was at \(last)")
             }
             try checkStart(index, device: launch.device, takesMemory: true)
-            try checkOthers(index, device: launch.device, takesDevice: true)
+            try checkOthers(index, device: launch.device)
             if !isAdopting { try checkTurn(index) }
         } else if let device = launch.device {
             try checkDevice(index, device)
@@ -172,7 +172,7 @@ extension Simulation {
             let hadReleased = jobs[index].releases
             let device = core.summary(id)?.device
             try checkStart(index, device: device, takesMemory: hadReleased)
-            try checkOthers(index, device: device, takesDevice: hadReleased)
+            try checkOthers(index, device: device)
             if hadReleased { jobs[index].isUnread = true }
             jobs[index].device = device
             let keptItsRoom = !hadReleased && (device != nil || jobs[index].request.claim.memoryBytes > 0)

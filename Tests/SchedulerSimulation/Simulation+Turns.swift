@@ -3,11 +3,9 @@ import TaskModel
 
 /// Who goes before whom, and who gives way to whom, as the rules 36, 65 and 87 have it.
 extension Simulation {
-    /// A start in the background that passes others over: none that require the device it takes, and each in the
-    /// foreground once.
-    mutating func checkOthers(_ index: Int, device: String?, takesDevice: Bool) throws(Violation) {
+    /// A start in the background on the CPU passes each that waits in the foreground over once at most.
+    mutating func checkOthers(_ index: Int, device: String?) throws(Violation) {
         guard !jobs[index].isSimulated, !isAdopting else { return }
-        if let device, takesDevice { try checkDeviceIsFree(index, device) }
         guard device == nil, !jobs[index].isForeground else { return }
         var first: Int?
         for other in jobs.indices where isPlainForeground(jobs[other]) {
@@ -29,24 +27,6 @@ extension Simulation {
         job.state == .waiting && job.isForeground && job.request.kind == .continued && job.submitted < now
             && !job.wantsGPU && job.request.preferredResources.isEmpty && job.request.claim.memoryBytes == 0
             && isEligible(job)
-    }
-
-    private func checkDeviceIsFree(_ index: Int, _ device: String) throws(Violation) {
-        let job = jobs[index]
-        guard !job.wantsGPU, now - job.submitted < .seconds(600) else { return }
-        guard let slot = devices.first(where: { $0.device.id == device }) else { return }
-        var waiting: JobID?
-        for other in jobs where other.state == .waiting && other.wantsGPU && other.submitted < now && isEligible(other)
-        {
-            // After ten minutes it may keep a device for itself.
-            if now - other.submitted >= .seconds(600) { return }
-            guard other.isForeground || !job.isForeground, other.request.claim.memoryBytes == 0,
-                slot.isUsable(other.request, at: now),
-                other.request.claim.deviceMemoryBytes <= slot.device.memoryBytes
-            else { continue }
-            waiting = other.id
-        }
-        if let waiting { throw broken(.devicesFirst, job.id, "it takes \(device), which \(waiting) requires") }
     }
 
     /// Some foreground work must be able to use what a preempted task gives back.

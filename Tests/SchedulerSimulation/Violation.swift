@@ -36,8 +36,6 @@ package enum Invariant: String, CaseIterable, Sendable {
     case timeLeft
     /// Nothing gives way where that helps nobody.
     case inVain
-    /// Devices are for those who require them first.
-    case devicesFirst
     /// Nothing starts or goes on while the machine leaves, and continued work that this stopped waits for its return.
     case leaving
     /// Work that was lost with its process or its device is tried again, a few times, later each time.

@@ -142,11 +142,6 @@ extension Mutation {
             file: "SchedulingCore/Scheduler/Scheduler+Checks.swift", old: "guard claim > most else { return [] }",
             new: "guard claim > 2 * most else { return [] }", invariant: "answers"),
         Mutation(
-            name: "work that prefers a device takes it from work that requires one",
-            file: "SchedulingCore/Scheduler/Scheduler+Launching.swift",
-            old: "request.devices.excluded.formUnion(devicesKept(for: lacking, from: candidate))",
-            new: "request.devices.excluded.formUnion([])", invariant: "devicesFirst"),
-        Mutation(
             name: "foreground work gives way to urgent work again and again",
             file: "SchedulingCore/Scheduler/StartCandidate.swift",
             old: "let foregroundIsNext = candidates.contains(where: \\.hasGivenWay)",
