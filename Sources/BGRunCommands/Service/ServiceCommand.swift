@@ -118,9 +118,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 throw failed(error.sentence, error.fix)
             }
             do {
-                guard let lock = try JobLock(path: place.lock) else { return try await otherIsReady(place) }
-                try await serve(place)
-                withExtendedLifetime(lock) {}
+                try await serveOrFindOther(place)
             } catch let error as StoreError {
                 throw failed(error.sentence, error.fix)
             }
@@ -159,10 +157,16 @@ struct ServiceCommand: AsyncParsableCommand {
             return settings
         }
 
-        /// Another service was quicker: whoever started this one waits for that one.
-        private func otherIsReady(_ place: ServicePlace) async throws {
+        /// Is the service, unless another one was quicker. One that is about to end holds the lock for a moment longer
+        /// than it answers.
+        private func serveOrFindOther(_ place: ServicePlace) async throws {
             let client = ServiceClient(place)
             for _ in 0..<1_000 {
+                if let lock = try JobLock(path: place.lock) {
+                    try await serve(place)
+                    withExtendedLifetime(lock) {}
+                    return
+                }
                 if (try? client.status()) != nil { return Self.announce("running") }
                 usleep(20_000)
             }
