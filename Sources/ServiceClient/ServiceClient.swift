@@ -85,7 +85,7 @@ package struct ServiceClient: Sendable {
             try connection.send(
                 "GET", "/v1/jobs/\(id)/events" + (isWaiting ? "?attach" : ""), headers: ["Last-Event-ID": "\(last)"])
         } catch {
-            throw .unreachable(error)
+            throw Self.isEnd(error) ? .absent : .unreachable(error)
         }
         var reply = HTTPReply()
         var lines = EventLines()
@@ -163,7 +163,7 @@ package struct ServiceClient: Sendable {
         do throws(ServiceFailure) {
             try connection.send(method, path, body: method == "POST" ? body ?? Data() : nil)
         } catch {
-            throw .unreachable(error)
+            throw Self.isEnd(error) ? .absent : .unreachable(error)
         }
         var reply = HTTPReply()
         var content = Data()
@@ -172,10 +172,14 @@ package struct ServiceClient: Sendable {
             content += reply.take(bytes)
             if bytes.isEmpty { break }
         }
-        guard let status = reply.status else { throw .unreachable(ServiceFailure("no answer", ECONNRESET)) }
+        // It ended, or was killed, before it answered.
+        guard let status = reply.status else { throw .absent }
         guard status < 300 else { throw Self.refusal(content, status) }
         return content
     }
+
+    /// The service ended after its socket had taken the connection.
+    private static func isEnd(_ failure: ServiceFailure) -> Bool { [EPIPE, ECONNRESET].contains(failure.status) }
 
     private func received(_ connection: borrowing ServiceConnection) throws(Failure) -> Data {
         do throws(ServiceFailure) {

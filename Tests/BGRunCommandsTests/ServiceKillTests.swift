@@ -36,11 +36,11 @@ import Testing
         var tally = Tally()
         var made = MadeFiles(folder: place.path + "/out")
         // Jobs whose result was looked at.
-        var looked = Set(try service.jobs().compactMap { $0["id"] as? Int })
+        var looked: Set = [try #require(try service.lastJob())]
         while tally.kills < Self.kills {
             let label = Comment(rawValue: "seed \(seed), kill \(tally.kills)")
             let isAttached = Bool.random(using: &random)
-            let active = try service.jobs().last { $0["state"] as? String != "ended" }?["id"] as? Int
+            let active = try service.active()
             var run: CommandRun?
             if let active {
                 if isAttached { run = try service.start(["attach", "\(active)", "--progress", "none"]) }
@@ -50,10 +50,18 @@ import Testing
                 let ended = try service.start(arguments + ["out", "--detach"]).end()
                 #expect(ended.status == 0, "\(label): \(ended.errors)")
             }
+            if !isAttached, Bool.random(using: &random), let job = try service.active() {
+                // It may just have ended.
+                _ = try service.bgrun("fg", "\(job)")
+            }
             usleep(UInt32.random(in: 0...span, using: &random))
             let victim = Victim.allCases.randomElement(using: &random) ?? .both
             let found = Self.kill(victim, of: place)
-            if found > 0 { tally.count(victim) }
+            if found > 0 {
+                tally.count(victim)
+                // What there is of a long run that is broken off.
+                if Self.wanted != nil, tally.kills.isMultiple(of: 10) { print("seed \(seed): \(tally)") }
+            }
             let redone = made.look()
             tally.redone += redone
             #expect(redone <= Self.workers, "\(label): only what was in work is done again")
@@ -72,15 +80,18 @@ import Testing
                     "\(label): \(ended.status) \(ended.errors)")
             }
             // The next command, which starts the service where there is none.
-            let jobs = try service.jobs()
-            let last = try #require(jobs.last, label)
-            if Bool.random(using: &random), let id = last["id"] as? Int {
-                let waited = try service.bgrun("wait", "\(id)")
+            let id = try #require(try service.lastJob(), label)
+            // A terminal may have closed before it asked for anything: then the last job is an earlier one.
+            guard !looked.contains(id) else { continue }
+            if Bool.random(using: &random) {
+                // In the foreground: beside a busy machine the background may take for ever.
+                let waited = try service.bgrun("attach", "\(id)", "--progress", "none")
                 #expect(waited.status == 0 || waited.status == 70, "\(label): \(waited.errors)")
             }
-            // A terminal may have closed before it asked for anything: then the last job is an earlier one.
-            guard let id = last["id"] as? Int, !looked.contains(id) else { continue }
-            let job = try service.job(id)
+            let shown = try service.bgrun("show", "\(id)", "--json")
+            #expect(shown.status == 0, "\(label): \(shown.errors)")
+            guard shown.status == 0 else { continue }
+            let job = try shown.json()
             guard (job["outcome"] as? String)?.hasPrefix("completed") == true else { continue }
             looked.insert(id)
             let again = made.look()
@@ -96,8 +107,9 @@ import Testing
         let ended = try service.start(arguments + ["out"]).end()
         if ended.status != 0 {
             // The last kills may have left it at work.
-            let id = try #require(try service.jobs().last?["id"] as? Int)
-            #expect(try service.bgrun("wait", "\(id)").status == 0, "seed \(seed): \(ended.errors)")
+            let id = try #require(try service.lastJob())
+            #expect(
+                try service.bgrun("attach", "\(id)", "--progress", "none").status == 0, "seed \(seed): \(ended.errors)")
         }
         #expect(try place.contents("out") == whole, "seed \(seed)")
         #expect(try service.jobs().allSatisfy { $0["state"] as? String == "ended" }, "seed \(seed)")
@@ -140,6 +152,22 @@ import Testing
             "\(kills) kills (job \(jobs), service \(services), both \(both)), \(closedTerminals) closed terminals, "
                 + "\(ends) exports to the end, \(redone) pictures done again"
         }
+    }
+}
+
+extension ServicePlace {
+    private func allJobs() throws -> [[String: Any]] {
+        let ended = try bgrun("jobs", "--all", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]] ?? []
+    }
+
+    /// Number of the job that was submitted last, ended or not.
+    fileprivate func lastJob() throws -> Int? { try allJobs().last?["id"] as? Int }
+
+    /// Number of the job that has not come to its end.
+    fileprivate func active() throws -> Int? {
+        try allJobs().last { $0["state"] as? String != "ended" }?["id"] as? Int
     }
 }
 

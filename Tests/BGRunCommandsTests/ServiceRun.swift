@@ -17,11 +17,6 @@ final class ServicePlace: Sendable {
         if let process = try? status()?["process"] as? Int { kill(pid_t(process), SIGKILL) }
     }
 
-    /// The program by which systemd's socket activation is tried out, where it is installed.
-    static let activator = ["/usr/bin/systemd-socket-activate", "/bin/systemd-socket-activate"].first {
-        (path: String) in access(path, X_OK) == 0
-    }
-
     func start(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandRun {
         try CommandRun(arguments, in: place, environment: self.environment.merging(environment) { $1 })
     }

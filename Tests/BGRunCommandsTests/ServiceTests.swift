@@ -224,32 +224,4 @@ import Testing
             #expect(ended.errors.contains("77"), "\(command)")
         }
     }
-
-    @Test(
-        "a socket that listens before the service does is served",
-        .enabled(if: ServicePlace.activator != nil, "SKIPPED: there is no systemd-socket-activate"))
-    func aPassedSocketIsServed() throws {
-        let socket = try service.bgrun("service", "socket").output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try FileManager.default.createDirectory(
-            atPath: (socket as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        let activator = Process()
-        activator.executableURL = URL(fileURLWithPath: try #require(ServicePlace.activator))
-        let variables = ["XDG_STATE_HOME", "XDG_RUNTIME_DIR", "BGRUN_IDLE_TIME", "PATH"].flatMap { ["-E", $0] }
-        activator.arguments = ["-l", socket] + variables + [CommandRun.executable, "service", "run"]
-        activator.environment = ProcessInfo.processInfo.environment.merging(
-            [
-                "XDG_STATE_HOME": place.path + "/.state", "XDG_RUNTIME_DIR": place.path + "/.run",
-                "BGRUN_IDLE_TIME": "2s",
-            ]
-        ) { $1 }
-        activator.standardError = FileHandle.nullDevice
-        try activator.run()
-        #expect(service.comes { FileManager.default.fileExists(atPath: socket) })
-        #expect(try service.bgrun("run", "--", "true").status == 0)
-        let process = try #require(try service.serviceProcess())
-        #expect(process == activator.processIdentifier, "it became the service itself")
-        activator.waitUntilExit()
-        #expect(activator.terminationStatus == 0, "it ends by itself when nobody needs it")
-    }
 }

@@ -29,9 +29,28 @@ struct ServiceVolumeTests {
         return made.count
     }
 
-    private func detach(_ service: ServicePlace) throws {
-        let ended = try service.start(arguments + ["--detach"]).end()
+    /// Submits the export and brings it to the foreground: beside a busy machine the background may take for ever.
+    private func begin(_ service: ServicePlace, hangsOn picture: String? = nil) throws {
+        let hang = picture.map { ["BGRUN_TEST_HANG_ON": $0] } ?? [:]
+        let ended = try service.start(
+            arguments + ["--detach"] + (picture == nil ? [] : ["--stall-limit", "2s"]), environment: hang
+        ).end()
         #expect(ended.status == 0 && ended.output == "1\n", "\(ended.errors)")
+        #expect(try service.bgrun("fg", "1").status == 0)
+    }
+
+    /// Waits until one picture is made and the second hangs.
+    private func hangs(_ service: ServicePlace) throws -> Bool {
+        try service.comes {
+            let progress = try service.job(1)["progress"] as? [String: Any]
+            return progress?["itemsDone"] as? Int == 1
+        }
+    }
+
+    /// What the service said, for a person who looks into a failure.
+    private func log(_ service: ServicePlace) -> Comment {
+        let path = service.place.path + "/.state/bgrun/service.log"
+        return Comment(rawValue: (try? String(contentsOfFile: path, encoding: .utf8)) ?? "no log")
     }
 
     @Test("rule 76, rule 50: a job whose volume is full waits, says so, and goes on by itself when there is room")
@@ -40,12 +59,12 @@ struct ServiceVolumeTests {
         let place = service.place
         let volume = try FullVolume(place.path + "/volume", size: "512k")
         let reference = try reference(place)
-        try detach(service)
+        try begin(service)
         #expect(
             try service.comes {
                 let reasons = try service.job(1)["reasons"] as? [[String: Any]]
                 return reasons?.contains { $0["code"] as? String == "backoff" } == true
-            })
+            }, log(service))
         let count = try made(place, areIn: reference)
         #expect(count < reference.count, "it stopped early")
         let notes = try service.job(1)["text"] as? String ?? ""
@@ -61,7 +80,7 @@ struct ServiceVolumeTests {
         let place = service.place
         let volume = try FullVolume(place.path + "/volume", size: "512k")
         let reference = try reference(place)
-        try detach(service)
+        try begin(service)
         let waited = try service.bgrun("wait", "1", "--json")
         #expect(waited.status == 74, "\(waited.output)")
         #expect(waited.output.contains("conditionLost.outputVolume"))
@@ -83,18 +102,18 @@ struct ServiceVolumeTests {
         let place = service.place
         let volume = try FullVolume(place.path + "/volume", size: "64m")
         let reference = try reference(place)
-        try detach(service)
-        #expect(try service.comes { try place.contents("volume/out").count > 1 })
-        // Between two outputs no file is open for writing.
+        try begin(service, hangsOn: "photo-0002")
+        #expect(try hangs(service), log(service))
         #expect(service.comes { volume.setReadOnly(true) })
         let waited = try service.bgrun("wait", "1", "--json")
-        #expect(![0, 65].contains(waited.status), "\(waited.output)")
-        #expect(waited.output.lowercased().contains("read-only") || waited.output.contains("outputVolume"))
-        #expect(try made(place, areIn: reference) < reference.count)
+        #expect([73, 74].contains(waited.status), "\(waited.output)")
+        #expect(waited.output.contains("nothing can be written"), "\(waited.output)")
+        #expect(try made(place, areIn: reference) == 1)
         #expect(volume.setReadOnly(false))
         #expect(try service.bgrun("resume", "1").status == 0)
-        #expect(try service.bgrun("wait", "1").status == 0)
-        #expect(try made(place, areIn: reference) == reference.count)
+        // The picture that hangs is still there.
+        #expect(try service.bgrun("wait", "1").status == 65)
+        #expect(try made(place, areIn: reference) == reference.count - 1)
     }
 
     @Test("rule 50: an output volume that is unmounted stops the job with a reason, and nothing is left half")
@@ -102,8 +121,8 @@ struct ServiceVolumeTests {
         let service = try service(backoff: "1h")
         let place = service.place
         let volume = try FullVolume(place.path + "/volume", size: "64m")
-        try detach(service)
-        #expect(try service.comes { try place.contents("volume/out").count > 1 })
+        try begin(service, hangsOn: "photo-0002")
+        #expect(try hangs(service), log(service))
         volume.unmount()
         #expect(
             try service.comes {
@@ -114,7 +133,7 @@ struct ServiceVolumeTests {
         #expect(try place.contents("volume").isEmpty)
         let job = try service.job(1)
         let told = "\(job["text"] ?? "") \(job["outcome"] ?? "") \(job["reasons"] ?? "")"
-        #expect(told.contains("unmounted") || told.contains("outputVolume") || told.contains("backoff"), "\(told)")
+        #expect(told.contains("unmounted"), "\(told)")
         #expect(try service.bgrun("cancel", "1").status == 0)
     }
 
@@ -125,12 +144,12 @@ struct ServiceVolumeTests {
         let reference = try reference(place)
         let last = try #require(reference.keys.sorted().last)
         try FileManager.default.createDirectory(atPath: place.path + "/volume", withIntermediateDirectories: true)
-        try detach(service)
-        #expect(try service.comes { try place.contents("volume/out").count > 1 })
+        try begin(service, hangsOn: "photo-0002")
+        #expect(try hangs(service), log(service))
         try FileManager.default.removeItem(atPath: place.path + "/photos/" + last)
         let waited = try service.bgrun("wait", "1", "--json")
         #expect(waited.status == 65, "\(waited.output)")
-        #expect(waited.output.contains("No such file"), "\(waited.output)")
-        #expect(try made(place, areIn: reference) == reference.count - 1)
+        #expect(waited.output.contains("No such file"), "\(waited.output) \(log(service))")
+        #expect(try made(place, areIn: reference) == reference.count - 2, "that one, and the one that hangs")
     }
 }
