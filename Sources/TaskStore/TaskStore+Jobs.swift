@@ -57,11 +57,17 @@ extension TaskStore {
             var jobs = try Row.fetchAll(
                 db, sql: "SELECT * FROM service_job WHERE \(condition)", arguments: arguments
             ).map(StoredJob.init)
-            for index in jobs.indices {
-                let waits = try Row.fetchAll(
-                    db, sql: "SELECT reason, seconds FROM service_wait WHERE job = ?",
-                    arguments: [Int64(jobs[index].id)])
-                for wait in waits { jobs[index].waited[wait["reason"]] = wait["seconds"] }
+            let indices = Dictionary(uniqueKeysWithValues: jobs.indices.map { (jobs[$0].id, $0) })
+            let waits = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT job, reason, seconds FROM service_wait
+                    WHERE job IN (SELECT id FROM service_job WHERE \(condition))
+                    """, arguments: arguments)
+            while let wait = try waits.next() {
+                let id: Int64 = wait["job"]
+                guard let index = indices[UInt64(id)] else { continue }
+                jobs[index].waited[wait["reason"]] = wait["seconds"]
             }
             return jobs
         }
