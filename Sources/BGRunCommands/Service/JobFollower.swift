@@ -15,7 +15,6 @@ final class JobFollower {
     private let id: UInt64
     private let client: ServiceClient
     private let wantsJSON: Bool
-    private let showsResult: Bool
     private var display: ProgressDisplay
     private var last: UInt64 = 0
     private var reasonShown = ""
@@ -24,15 +23,12 @@ final class JobFollower {
     private var final: JobDocument?
     private var signals: Int32 = -1
     private var hasAskedToStop = false
-    private var hasLeft = false
     private var losses = 0
 
-    /// With `showsResult` the end is told in words; otherwise only by the exit status.
-    init(_ id: UInt64, progress: ProgressDisplay.Mode, json: Bool, showsResult: Bool = true) {
+    init(_ id: UInt64, progress: ProgressDisplay.Mode, json: Bool) {
         self.id = id
         client = ServiceAccess.client
         wantsJSON = json
-        self.showsResult = showsResult
         display = ProgressDisplay(progress)
     }
 
@@ -81,8 +77,7 @@ final class JobFollower {
             return true
         }
         guard descriptor == signals else {
-            hasLeft = keys?.leaves() == true
-            return !hasLeft
+            return keys?.leaves() != true
         }
         StopSignals.drain(signals)
         guard StopSignals.received != nil, !hasAskedToStop else { return true }
@@ -134,11 +129,11 @@ final class JobFollower {
             job = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.job(id) }
         }
         display.ended(
-            outcome: job.outcome ?? "", summary: job.summary, text: wantsJSON || !showsResult ? nil : job.text)
+            outcome: job.outcome ?? "", summary: job.summary, text: wantsJSON ? nil : job.text)
         if wantsJSON { try StandardOutput.print((job.summary ?? JSONText.encode(job)) + "\n") }
-        if showsResult, job.outcome?.hasPrefix("stopped") == true {
+        if job.outcome?.hasPrefix("stopped") == true {
             display.note("bgrun resume \(id) takes it up again.")
-        } else if showsResult, job.text == nil, job.outcome?.hasPrefix("failed") == true {
+        } else if job.text == nil, job.outcome?.hasPrefix("failed") == true {
             display.note("Job \(id) has failed: \(job.outcome ?? ""). bgrun logs \(id) shows what it wrote.")
         }
         return job.exitStatus

@@ -104,11 +104,10 @@ package final class JobKeeper: Sendable {
             let decided = state.scheduler.submit(request, program: Self.program, at: now)
             state.add(decided.actions)
             if case .success(let admission) = decided.answer, !admission.isRepeat {
-                var stored = StoredJob(
+                let stored = StoredJob(
                     id: admission.id.rawValue, identifier: request.identifier.rawValue,
                     submission: JSONDocument.encode(submission), state: .waiting,
                     submitted: state.scheduler.wall.inSeconds)
-                stored.attempts = 0
                 book.add(JobEntry(stored: stored, submission: submission), admission.id)
                 let isForeground = state.scheduler.summary(admission.id)?.isForeground ?? false
                 if submission.foreground, !isForeground {

@@ -32,18 +32,11 @@ final class JobProcess: Sendable {
         var log: String
     }
 
-    private struct State {
-        var hasExited = false
-        var isPaused = false
-        /// The commands before these are still on their way.
-        var unsent: [JobCommand] = []
-    }
-
     let identity: ProcessIdentity
     let work: JobSubmission.Work
     private let processID: pid_t
     private let channel: JobChannel
-    private let state = Lock(State())
+    private let hasExited = Lock(false)
 
     /// Starts the process. Its reports and its end come on a thread of its own.
     ///
@@ -75,7 +68,7 @@ final class JobProcess: Sendable {
     }
 
     func send(_ command: JobCommand) {
-        guard state.withLock({ !$0.hasExited }) else { return }
+        guard !hasExited.withLock(\.self) else { return }
         switch work {
         case .bgrun: channel.send(command)
         case .command: signal(for: command)
@@ -84,7 +77,7 @@ final class JobProcess: Sendable {
 
     /// Ends it, and everything that it started and that stayed in its session's first group.
     func kill() {
-        guard state.withLock({ !$0.hasExited }) else { return }
+        guard !hasExited.withLock(\.self) else { return }
         Glibc.kill(-processID, SIGKILL)
         Glibc.kill(processID, SIGKILL)
     }
@@ -123,7 +116,7 @@ final class JobProcess: Sendable {
         var status: Int32 = 0
         var usage = rusage()
         while wait4(processID, &status, 0, &usage) < 0 && errno == EINTR {}
-        state.withLock { $0.hasExited = true }
+        hasExited.withLock { $0 = true }
         // What it started and left behind in its group would go on without its job.
         Glibc.kill(-processID, SIGKILL)
         if pidfd >= 0 { close(pidfd) }
