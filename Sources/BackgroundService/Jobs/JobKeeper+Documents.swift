@@ -53,7 +53,8 @@ extension JobKeeper {
             return (scheduler.summary(job), scheduler.why(job), scheduler.timePerReason(job), state.wallOffset)
         }
         guard let summary else { return document }
-        document.state = .init(summary.state)
+        // How it ended is known a moment after the scheduler has let it go; until then it is about to end.
+        document.state = summary.state == .ended ? .stopping : .init(summary.state)
         document.priority = summary.isForeground ? .foreground : .background
         document.terms = summary.terms.map { .init($0) }
         document.fraction = summary.fraction ?? document.fraction
