@@ -93,11 +93,7 @@ extension JobKeeper {
             let started = WorkerPriority.launch(
                 plan.command, unit: "bgrun-job-\(getpid())-\(job)-\(launch.attempt)", priority: terms.priority)
             plan.command = started.command
-            let process = try JobProcess(plan) { [weak self] report in
-                self?.heard(report, of: job)
-            } onExit: { [weak self] exit in
-                self?.exited(job, exit, after: ContinuousClock.now - began)
-            }
+            let process = try JobProcess(plan)
             processes.withLock { $0[job] = process }
             let identity = process.identity
             book.update(job) {
@@ -110,6 +106,11 @@ extension JobKeeper {
             apply(terms.priority, to: job)
             process.send(.terms(terms))
             publish(job)
+            process.listen { [weak self] report in
+                self?.heard(report, of: job)
+            } onExit: { [weak self] exit in
+                self?.exited(job, exit, after: ContinuousClock.now - began)
+            }
         } catch {
             tell(job, .note, error.sentence)
             book.update(job) { $0.stored.text = error.sentence + "\n" }

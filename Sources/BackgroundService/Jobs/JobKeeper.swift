@@ -320,9 +320,16 @@ package final class JobKeeper: Sendable {
         }
         if isWaiting { host.perform { scheduler, now in scheduler.promote(job, at: now) } }
         let leaves = listener
+        let hasLeft = Lock(false)
         return (
             stream,
             { [weak self] in
+                // The connection's end and the answer's are both told.
+                let isFirst = hasLeft.withLock { left in
+                    defer { left = true }
+                    return !left
+                }
+                guard isFirst else { return }
                 var isLast = false
                 self?.book.touch(job) { entry in
                     if let leaves { entry.stopListening(leaves) }

@@ -38,13 +38,10 @@ final class JobProcess: Sendable {
     private let channel: JobChannel
     private let hasExited = Lock(false)
 
-    /// Starts the process. Its reports and its end come on a thread of its own.
+    /// Starts the process. Nothing is heard of it before ``listen(onReport:onExit:)``.
     ///
     /// - Throws: ``SpawnFailure`` when the system refuses.
-    init(
-        _ plan: Plan, onReport: @escaping @Sendable (JobReport) -> Void,
-        onExit: @escaping @Sendable (Exit) -> Void
-    ) throws(SpawnFailure) {
+    init(_ plan: Plan) throws(SpawnFailure) {
         work = plan.work
         let (host, child) = try JobChannel.pair(for: plan.work)
         defer { close(child) }
@@ -58,6 +55,13 @@ final class JobProcess: Sendable {
         identity =
             ProcessIdentity(of: processID)
             ?? ProcessIdentity(processID: processID, start: 0, boot: ProcessIdentity.thisBoot)
+    }
+
+    /// Has its reports and its end told on a thread of its own. To be called once, when others know of the process: it
+    /// may have ended already.
+    func listen(
+        onReport: @escaping @Sendable (JobReport) -> Void, onExit: @escaping @Sendable (Exit) -> Void
+    ) {
         let pidfd = bg_pidfd_open(processID)
         let thread = Thread { [self] in
             listen(pidfd, onReport)
