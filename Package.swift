@@ -77,7 +77,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "bgrun", dependencies: ["BGRunCommands", argumentParser], swiftSettings: swiftSettings,
-            linkerSettings: [.unsafeFlags(staticRuntime)]),
+            linkerSettings: [.unsafeFlags(staticRuntime, .when(configuration: .release))]),
         room(
             "BGRunCommands",
             [

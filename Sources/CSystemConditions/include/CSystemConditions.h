@@ -74,4 +74,8 @@ int bg_open_attribute(const char *path);
 /// A non-blocking event counter.
 int bg_open_wake_up(void);
 
+/// Seconds since 1970 at which a file was last read from, or -1. In C, since some builds of Swift do not find the fields of
+/// `timespec` inside `stat`.
+int64_t bg_last_access(const char *path);
+
 #endif
