@@ -9,16 +9,21 @@ final class KernelEvents {
 
     private enum Kind { case devices, routes, pressure, platformProfile }
 
+    /// The kernel takes some 10 ms to close a trigger, which what ends sooner need not pay for.
+    private static let pressureDelay: Duration = .seconds(1)
+
     private var descriptors: [(descriptor: Int32, kind: Kind)] = []
+    /// When to call ``openDue(at:)``; nil for never.
+    private(set) var due: Duration?
 
     /// Opens what the kernel of this machine offers; for another root there is nothing but its files.
     init(root: SystemRoot) {
         if root.isMachine {
             add(bg_open_device_events(), .devices)
             add(bg_open_route_events(), .routes)
-        }
-        for resource in PressureReader.Resource.allCases {
-            add(bg_open_pressure_trigger(root.path(PressureReader.path(resource)), Self.pressureTrigger), .pressure)
+            due = MonotonicClock.now() + Self.pressureDelay
+        } else {
+            watchPressure(root)
         }
         add(bg_open_attribute(root.path(LowPowerReader.platformProfile)), .platformProfile)
         // An attribute reports what changes after it was read.
@@ -33,6 +38,22 @@ final class KernelEvents {
 
     deinit {
         for entry in descriptors { close(entry.descriptor) }
+    }
+
+    /// Opens what is to be opened by now.
+    ///
+    /// - Returns: What may have changed before.
+    func openDue(at now: Duration) -> ConditionSet {
+        guard let due, due <= now else { return [] }
+        self.due = nil
+        watchPressure(SystemRoot())
+        return ConditionSet(.pressure)
+    }
+
+    private func watchPressure(_ root: SystemRoot) {
+        for resource in PressureReader.Resource.allCases {
+            add(bg_open_pressure_trigger(root.path(PressureReader.path(resource)), Self.pressureTrigger), .pressure)
+        }
     }
 
     private func add(_ descriptor: Int32, _ kind: Kind) {

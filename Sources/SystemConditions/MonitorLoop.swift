@@ -48,6 +48,7 @@ final class MonitorLoop: @unchecked Sendable {
             let (orders, due) = state.take(at: now)
             if orders.isStopping { return }
             changed.formUnion(due)
+            changed.formUnion(kernel.openDue(at: now))
             if !changed.isEmpty {
                 read(changed, orders.settings, reported: kernel.covered, isFirst: isFirst)
                 isFirst = false
@@ -76,7 +77,7 @@ final class MonitorLoop: @unchecked Sendable {
         polled += kernel.polled
 
         var milliseconds: Int32 = -1
-        if let end = [due, bus?.processDeadline].compactMap(\.self).min() {
+        if let end = [due, kernel.due, bus?.processDeadline].compactMap(\.self).min() {
             let left = (end - MonotonicClock.now()) / .milliseconds(1)
             // Rounded up: a millisecond too early would be one more round for nothing.
             milliseconds = Int32(min(max(0, left.rounded(.up)), Double(Int32.max)))

@@ -73,6 +73,26 @@ import Testing
         #expect(actions.values.count { if case .launch(job, _) = $0 { true } else { false } } == 2)
     }
 
+    @Test("rule 54: a host with nothing to do listens to nothing, and listens again for the next job")
+    func rest() async throws {
+        let first = try submit("one")
+        clock.advance(by: .seconds(30))
+        host.perform { scheduler, now in scheduler.completed(first, success: true, at: now) }
+        clock.advance(by: .seconds(9))
+        #expect(conditions.isWatched)
+        let second = try submit("two")
+        host.perform { scheduler, now in scheduler.completed(second, success: true, at: now) }
+        clock.advance(by: .seconds(9))
+        #expect(conditions.isWatched, "who submits again soon asks no machine anew")
+        clock.advance(by: .seconds(1))
+        #expect(!conditions.isWatched)
+
+        let third = try submit("three")
+        #expect(conditions.isWatched)
+        conditions.tell(.willSleep)
+        #expect(actions.values.contains { if case .expire(third, .sleep, _) = $0 { true } else { false } })
+    }
+
     @Test("rule 78: a job that does not stop holds the machine up for less than 2 s")
     func slowJob() async throws {
         _ = try submit("one")

@@ -214,7 +214,10 @@ extension JobKeeper {
             host.perform { scheduler, now in scheduler.broke(job, code: code, at: now) }
         case .brokeOff(let code, let sentence):
             tell(job, .note, sentence)
-            host.perform { scheduler, now in scheduler.crashed(job, code: code, at: now) }
+            let isPaused = book.entry(job)?.stored.isPaused ?? false
+            host.perform { scheduler, now in
+                scheduler.crashed(job, code: code, at: now) + (isPaused ? scheduler.pause(job, at: now) : [])
+            }
         }
     }
 

@@ -38,11 +38,14 @@ package final class JobKeeper: Sendable {
         }
     }
 
+    typealias Host = SchedulerHost<[IdentifierPattern], Never>
+
     static let program = "bgrun"
 
     let place: ServicePlace
     let machine: Machine
-    let host: SchedulerHost<Void, Never>
+    /// With it, what jobs may be called.
+    let host: Host
     let book: JobBook
     let store: TaskStore
     let processes = Lock<[JobID: JobProcess]>([:])
@@ -53,7 +56,6 @@ package final class JobKeeper: Sendable {
     /// Commands that stand still while the machine sleeps.
     let asleep = Lock<Set<JobID>>([])
     private let draining = Lock(false)
-    private let identifiers: Lock<[IdentifierPattern]>
     private let idleListener = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Throws: ``StoreError`` where the store cannot be used.
@@ -62,25 +64,17 @@ package final class JobKeeper: Sendable {
         self.place = place
         self.store = store
         book = JobBook(store: store)
-        let patterns = [IdentifierPattern("\(Self.program).*")]
-        identifiers = Lock(patterns)
         host = SchedulerHost(
             .init(
                 clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
                 inhibitor: machine.inhibitor),
-            settings: machine.settings, own: (), firstID: try store.lastJob() + 1)
+            settings: machine.settings, own: [], firstID: try store.lastJob() + 1)
         host.begin(
             .init { [weak self] output in
                 if case .act(let action) = output { self?.act(action) }
             })
-        host.perform { scheduler, now in
-            scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now)
-        }
+        host.decide { state, now in Self.permit("\(Self.program).*", &state, at: now) }
         try adopt()
-    }
-
-    private static func manifest(_ permitted: [IdentifierPattern]) -> ProgramManifest {
-        ProgramManifest(program: program, modes: Set(TaskKind.allCases), permitted: permitted, grants: .gpu)
     }
 
     // MARK: Taking jobs
@@ -96,11 +90,8 @@ package final class JobKeeper: Sendable {
         try check(submission)
         let request = submission.request(program: Self.program)
         host.prepare(for: request)
-        let patterns = permit(request)
         let answer = host.decide { state, now in
-            if let patterns {
-                state.add(state.scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now))
-            }
+            Self.permit(request, &state, at: now)
             let decided = state.scheduler.submit(request, program: Self.program, at: now)
             state.add(decided.actions)
             if case .success(let admission) = decided.answer, !admission.isRepeat {
@@ -152,14 +143,17 @@ package final class JobKeeper: Sendable {
     }
 
     /// Only continued work may have a wildcard (rule 3): what else a person asks for is permitted by its name.
-    private func permit(_ request: TaskRequest) -> [IdentifierPattern]? {
-        guard request.kind != .continued else { return nil }
-        return identifiers.withLock { known in
-            let pattern = IdentifierPattern(request.identifier.rawValue)
-            guard !known.contains(pattern) else { return nil }
-            known.append(pattern)
-            return known
-        }
+    private static func permit(_ request: TaskRequest, _ state: inout Host.State, at now: Duration) {
+        if request.kind != .continued { permit(request.identifier.rawValue, &state, at: now) }
+    }
+
+    private static func permit(_ identifier: String, _ state: inout Host.State, at now: Duration) {
+        let pattern = IdentifierPattern(identifier)
+        guard !state.own.contains(pattern) else { return }
+        state.own.append(pattern)
+        let manifest = ProgramManifest(
+            program: program, modes: Set(TaskKind.allCases), permitted: state.own, grants: .gpu)
+        state.add(state.scheduler.addProgram(manifest, usesHandlers: false, at: now))
     }
 
     // MARK: Taking them up again
@@ -181,24 +175,20 @@ package final class JobKeeper: Sendable {
                 continue
             }
             let request = submission.request(program: Self.program)
-            let patterns = permit(request)
             var stored = job
             stored.state = .waiting
             stored.process = nil
             let id = JobID(job.id)
             book.add(JobEntry(stored: stored, submission: submission), id)
             host.prepare(for: request)
-            host.perform { scheduler, now in
-                var actions: [SchedulerAction] = []
-                if let patterns {
-                    actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now)
-                }
-                let submitted = Duration.seconds(job.submitted) - (scheduler.wall - now)
-                actions += scheduler.adopt(
-                    request, id: id, program: Self.program, submitted: submitted, attempts: 0, at: now)
-                actions += scheduler.demote(id, at: now)
-                if job.isPaused { actions += scheduler.pause(id, at: now) }
-                return actions
+            host.decide { state, now in
+                Self.permit(request, &state, at: now)
+                let submitted = Duration.seconds(job.submitted) - state.wallOffset
+                state.add(
+                    state.scheduler.adopt(
+                        request, id: id, program: Self.program, submitted: submitted, attempts: 0, at: now))
+                state.add(state.scheduler.demote(id, at: now))
+                if job.isPaused { state.add(state.scheduler.pause(id, at: now)) }
             }
         }
     }
@@ -262,7 +252,6 @@ package final class JobKeeper: Sendable {
                 fix: "Give its command again.")
         }
         let request = entry.submission.request(program: Self.program)
-        let patterns = permit(request)
         book.update(job) {
             $0.forgetEvents()
             $0.stored.state = .waiting
@@ -271,12 +260,11 @@ package final class JobKeeper: Sendable {
             $0.stored.status = nil
         }
         host.prepare(for: request)
-        host.perform { scheduler, now in
-            var actions: [SchedulerAction] = []
-            if let patterns { actions += scheduler.addProgram(Self.manifest(patterns), usesHandlers: false, at: now) }
-            actions += scheduler.dismiss(job, at: now)
-            return actions
-                + scheduler.adopt(request, id: job, program: Self.program, submitted: now, attempts: 0, at: now)
+        host.decide { state, now in
+            Self.permit(request, &state, at: now)
+            state.add(state.scheduler.dismiss(job, at: now))
+            state.add(
+                state.scheduler.adopt(request, id: job, program: Self.program, submitted: now, attempts: 0, at: now))
         }
         publish(job)
     }

@@ -15,13 +15,18 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// Someone carries out what is in the outbox; nobody else may, or things would overtake each other.
     var isCarryingOut = false
     var knowsCapabilities = false
+    /// Whether changes of the conditions are to be heard, and whether they are.
+    var needsConditions = false
     var watchesConditions = false
+    /// Since when nothing has waited or run, nor was about to.
+    var emptySince: Duration?
     var sampling = ConditionSampling.none
     var sleepDelay = SleepDelay()
     /// Sleep cannot be delayed here, and that was noted.
     var lacksInhibitor = false
     var nextIsSetTo: Duration?
     var sleepDelayIsSetTo: Duration?
+    var restIsSetTo: Duration?
 
     init(scheduler: Scheduler, own: Own) {
         self.scheduler = scheduler
@@ -30,6 +35,23 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
 
     /// What is to be added to the scheduler's clock to get seconds since 1970.
     package var wallOffset: Duration { scheduler.wall - scheduler.now }
+
+    /// Sees whether anybody needs the conditions: a host with nothing to do is not to be woken (rule 54). They are given
+    /// up a while later, for who submits again soon need not ask the machine everything again.
+    ///
+    /// - Returns: When they will be given up, if nothing else happens.
+    mutating func looksForRest(at now: Duration) -> Duration? {
+        guard needsConditions else { return nil }
+        guard scheduler.waitingCount == 0, scheduler.runningCount == 0 else {
+            emptySince = nil
+            return nil
+        }
+        let since = emptySince ?? now
+        emptySince = since
+        let rest = since + .seconds(10)
+        needsConditions = rest > now
+        return needsConditions ? rest : nil
+    }
 
     package mutating func add(_ actions: [SchedulerAction]) {
         outbox += actions.map(Output.act)

@@ -54,6 +54,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     /// What follows next from what was decided.
     private enum Step: Sendable {
         case carryOut([State.Output])
+        case watchConditions(Bool)
         case sample(ConditionSampling)
         case delaySleep(SleepDelay.Action)
     }
@@ -62,6 +63,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
         var conduct: Conduct
         var next: any HostAlarm
         var sleepDelay: any HostAlarm
+        var rest: any HostAlarm
         var wallWatch: any Sendable
     }
 
@@ -104,7 +106,10 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
             }
         }
         let sleepDelay = clock.makeAlarm { [weak self] in self?.decide { state, _ in state.sleepDelayIsSetTo = nil } }
-        setup.withLock { $0 = Setup(conduct: conduct, next: next, sleepDelay: sleepDelay, wallWatch: ()) }
+        let rest = clock.makeAlarm { [weak self] in self?.decide { state, _ in state.restIsSetTo = nil } }
+        setup.withLock {
+            $0 = Setup(conduct: conduct, next: next, sleepDelay: sleepDelay, rest: rest, wallWatch: ())
+        }
         let watch = clock.watchWallClock { [weak self] in self?.decide { _, _ in } }
         setup.withLock { $0?.wallWatch = watch }
     }
@@ -156,6 +161,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
         while let step = nextStep(setup) {
             switch step {
             case .carryOut(let outputs): outputs.forEach(setup.conduct.carryOut)
+            case .watchConditions(let isOn): watchConditions(isOn)
             case .sample(let sampling): change(sampling)
             case .delaySleep(let action): act(action)
             }
@@ -169,6 +175,12 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
                 defer { state.outbox = [] }
                 return .carryOut(state.outbox)
             }
+            let now = machine.clock.now
+            let rest = state.looksForRest(at: now)
+            if state.needsConditions != state.watchesConditions {
+                state.watchesConditions = state.needsConditions
+                return .watchConditions(state.needsConditions)
+            }
             let sampling = ConditionSampling(
                 isRunning: state.scheduler.runningCount > 0,
                 awaited: state.scheduler.gates.closed.intersection(state.scheduler.watchedConditions))
@@ -176,7 +188,6 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
                 state.sampling = sampling
                 return .sample(sampling)
             }
-            let now = machine.clock.now
             if let action = state.sleepDelay.looked(isActive: state.scheduler.activeCount > 0, at: now) {
                 return .delaySleep(action)
             }
@@ -190,6 +201,10 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
             if state.sleepDelayIsSetTo != sleepDelay {
                 state.sleepDelayIsSetTo = sleepDelay
                 setup.sleepDelay.set(at: sleepDelay)
+            }
+            if state.restIsSetTo != rest {
+                state.restIsSetTo = rest
+                setup.rest.set(at: rest)
             }
             setup.conduct.settled(&state, now)
             return nil
@@ -208,13 +223,19 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     /// asked for the first time.
     package func prepare(for request: TaskRequest) {
         if !request.requiredResources.union(request.preferredResources).isEmpty { learnCapabilities() }
+        let now = machine.clock.now
         let isFirst = state.withLock { state in
-            defer { state.watchesConditions = true }
-            return !state.watchesConditions
+            state.emptySince = now
+            defer { state.needsConditions = true }
+            return !state.needsConditions
         }
         guard isFirst else { return }
         // An unknown value blocks nothing, so nothing may start before the first reading.
         conditionsChanged(machine.conditions.current())
+    }
+
+    private func watchConditions(_ isOn: Bool) {
+        guard isOn else { return machine.conditions.stop() }
         machine.conditions.start(
             onSleep: { [weak self] in self?.sleepChanged($0) }, onChange: { [weak self] in self?.conditionsChanged($0) }
         )
