@@ -78,7 +78,11 @@ package struct WorkerPriority: Sendable {
             wanted = priority
             readings = 0
             hasAsked = false
-            system.threads(of: process).forEach { _ = wp_set_io_idle($0, priority == .background ? 1 : 0) }
+            let isBackground: Int32 = priority == .background ? 1 : 0
+            for thread in system.threads(of: process) {
+                _ = wp_set_io_idle(thread, isBackground)
+                _ = wp_set_patient(thread, isBackground)
+            }
             _ = system.write(Self.oomScore, to: "\(system.proc)/\(process)/oom_score_adj")
         }
         if let outcome = applyByManager(priority) ?? applyByAutogroup(priority) {

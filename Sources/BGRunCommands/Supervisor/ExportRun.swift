@@ -252,8 +252,7 @@ final class ExportRun {
     }
 
     private func tellTerms(_ worker: Int) {
-        guard let terms else { return }
-        tell(worker, .terms(chunkTarget: terms.chunkTarget, dutyCycle: terms.dutyCycle))
+        if let terms { tell(worker, .terms(terms)) }
     }
 
     /// A worker that died in between is noticed when its socket is read.

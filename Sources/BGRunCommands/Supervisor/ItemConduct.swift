@@ -2,6 +2,7 @@ import Glibc
 import ImageExport
 import JobLink
 import SchedulingCore
+import TaskModel
 
 /// How a worker behaves within an item: listens to its supervisor between bands, gives signs of life, rests, stands still
 /// and gives up as it is told.
@@ -17,6 +18,8 @@ final class ItemConduct {
     private let begin: SuspendingClock.Instant
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
+    /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
+    private var givesWay = false
     private var isOnDevice = false
     /// In an encoder that gives few signs of life or none.
     private var isEncoding = false
@@ -79,6 +82,7 @@ final class ItemConduct {
             switch pacer.step(fraction: fraction, at: now) {
             case .goOn:
                 giveSign(progress, at: now)
+                if givesWay { sched_yield() }
                 return true
             case .giveUp:
                 return false
@@ -134,8 +138,9 @@ final class ItemConduct {
 
     private func obey(_ message: HostMessage, duringItem: Bool) {
         switch message {
-        case .terms(let chunkTarget, let dutyCycle):
-            pacer.setTerms(chunkTarget: chunkTarget, dutyCycle: dutyCycle, at: now)
+        case .terms(let terms):
+            givesWay = terms.priority == .background
+            pacer.setTerms(chunkTarget: terms.chunkTarget, dutyCycle: terms.dutyCycle, at: now)
         case .halt:
             // One that came after the item had ended was meant for it.
             if duringItem { pacer.halt() }

@@ -1,5 +1,6 @@
 import Foundation
 import ImageExport
+import TaskModel
 
 /// What the supervisor tells a worker.
 enum HostMessage: Codable, Sendable {
@@ -10,7 +11,7 @@ enum HostMessage: Codable, Sendable {
     /// - environment: What the device's driver wants set before its first call.
     case run(ExportItem, environment: [String: String])
     /// From the next chunk on, for this item and those that follow.
-    case terms(chunkTarget: Duration, dutyCycle: Double)
+    case terms(RunTerms)
     /// Stand still between two bands of the item in work, and say so.
     case halt
     case goOn
