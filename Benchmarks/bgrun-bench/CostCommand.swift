@@ -62,8 +62,8 @@ struct CostCommand: ParsableCommand {
 
     private func measureIdleness(_ service: BenchService, _ table: inout FigureTable) throws {
         let process = try service.process()
-        // Threads of the requests go to rest first.
-        sleep(10)
+        // Threads of the requests go to rest first, and the service listens to the machine for some seconds more.
+        sleep(15)
         let before = Self.switches(process)
         let used = ProcessUse.nanoseconds(of: [process])
         sleep(UInt32(seconds))

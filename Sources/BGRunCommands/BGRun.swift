@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import Glibc
 import TaskModel
 
 /// The root of the `bgrun` command.
@@ -23,6 +24,8 @@ public struct BGRun: AsyncParsableCommand {
     /// Parses the command line and runs the command on the main thread, where blocking is no harm; Swift's cooperative
     /// threads are left to asynchronous commands.
     @MainActor public static func runFromCommandLine() async {
+        // Workers are started by a path that says nothing to who looks at the processes of the machine.
+        pthread_setname_np(pthread_self(), "bgrun")
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

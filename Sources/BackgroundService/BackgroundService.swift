@@ -2,6 +2,7 @@ import BackgroundTasks
 import Foundation
 import Glibc
 import Hummingbird
+import Locking
 import SchedulingCore
 package import ServiceAPI
 import UnixSignals
@@ -49,10 +50,25 @@ package final class BackgroundService: Sendable {
         keeper.whenIdle { idleness.check() }
     }
 
-    /// Serves until it is told to end or nobody needs it, and then stops what runs.
+    /// Serves until it is told to end or nobody needs it, and then stops what runs. Blocks meanwhile.
     ///
     /// - Throws: What keeps it from listening.
-    package func run() async throws {
+    package func run() throws {
+        let outcome = Lock<Result<Void, any Error>>(.success(()))
+        let ended = DispatchSemaphore(value: 0)
+        Task(executorPreference: OwnThreads.tasks) {
+            do {
+                try await self.serve()
+            } catch {
+                outcome.withLock { $0 = .failure(error) }
+            }
+            ended.signal()
+        }
+        ended.wait()
+        try outcome.withLock(\.self).get()
+    }
+
+    private func serve() async throws {
         let socket = ServiceSocket.standard(place.socket, environment: ProcessInfo.processInfo.environment)
         let responder = ServiceRouter.make(keeper, self).buildResponder()
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -67,23 +83,13 @@ package final class BackgroundService: Sendable {
             }
             tasks.addTask { [ending, keeper] in
                 for await _ in ending.stream {}
-                await Self.block { keeper.shutDown() }
+                _ = await OwnThreads.block { keeper.shutDown() }
             }
             try await tasks.next()
             tasks.cancelAll()
             while (try? await tasks.next()) != nil {}
         }
         if case .path(let path) = socket { unlink(path) }
-    }
-
-    /// Does what blocks away from Swift's own threads.
-    private static func block(_ work: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { done in
-            DispatchQueue.global(qos: .userInitiated).async {
-                work()
-                done.resume()
-            }
-        }
     }
 
     func end() { ending.continuation.finish() }

@@ -117,17 +117,10 @@ import Testing
 
     @Test func aNamedInputThatIsNotUTF8IsSaidToBe() throws {
         // The shell hands on a byte that no string of this test could hold.
-        let shell = Process()
-        let errors = Pipe()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", "exec \"$0\" export \"$(printf 'a\\344.jpg')\" --out out", CommandRun.executable]
-        shell.currentDirectoryURL = URL(fileURLWithPath: place.path)
-        shell.standardError = errors
-        try shell.run()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 66)
-        #expect(text.contains("its name is not UTF-8"))
+        let script = "exec \"$0\" export \"$(printf 'a\\344.jpg')\" --out out"
+        let ended = try CommandRun(["-c", script, CommandRun.executable], in: place, program: "/bin/sh").end()
+        #expect(ended.status == 66)
+        #expect(ended.errors.contains("its name is not UTF-8"))
     }
 
     @Test func aDryRunLooksAtTheFirstBytes() throws {

@@ -93,7 +93,7 @@ struct ServiceCommand: AsyncParsableCommand {
     }
 
     /// `bgrun service run`.
-    struct Run: AsyncParsableCommand {
+    struct Run: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Be the service, until nobody needs it.")
 
         @Option(
@@ -111,7 +111,7 @@ struct ServiceCommand: AsyncParsableCommand {
         /// Looks, 20 ms apart, for the end of another one or its first answer.
         private static let attempts = 1_000
 
-        func run() async throws {
+        func run() throws {
             let place = ServiceAccess.place
             signal(SIGPIPE, SIG_IGN)
             signal(SIGHUP, SIG_IGN)
@@ -124,7 +124,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 let client = ServiceClient(place)
                 for _ in 0..<Self.attempts {
                     if let lock = try JobLock(path: place.lock) {
-                        try await serve(place)
+                        try serve(place)
                         return withExtendedLifetime(lock) {}
                     }
                     // Another one was quicker, or is about to be gone.
@@ -137,7 +137,7 @@ struct ServiceCommand: AsyncParsableCommand {
             }
         }
 
-        private func serve(_ place: ServicePlace) async throws {
+        private func serve(_ place: ServicePlace) throws {
             let store = try TaskStore(folder: place.stateFolder, program: Program.version)
             try FileManager.default.createDirectory(
                 atPath: place.stateFolder + "/logs", withIntermediateDirectories: true)
@@ -152,7 +152,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 options: .init(idleTime: stay ? nil : try patience()) {
                     if announce { Self.announce("ready") }
                 })
-            try await service.run()
+            try service.run()
         }
 
         private func patience() throws -> Duration {

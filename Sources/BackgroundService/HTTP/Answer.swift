@@ -1,15 +1,14 @@
-import Dispatch
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOPosix
 import ServiceAPI
 import TaskModel
 
 /// Answers of the service: JSON, and its version in every one.
 enum Answer {
     private static let versionHeader = HTTPField.Name("Bgrun-Version")
-    private static let queue = DispatchQueue(label: "bgrun.requests", attributes: .concurrent)
 
     static func document(_ value: some Encodable, _ status: HTTPResponse.Status = .ok) -> Response {
         text(JSONDocument.data(value) + Data("\n".utf8), status, "application/json")
@@ -33,14 +32,10 @@ enum Answer {
     static func of(
         _ status: HTTPResponse.Status = .ok, _ work: @escaping @Sendable () throws(Refusal) -> some Encodable & Sendable
     ) async -> Response {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(Refusal) {
-                    continuation.resume(returning: document(try work(), status))
-                } catch {
-                    continuation.resume(returning: refusal(error))
-                }
-            }
+        do throws(Refusal) {
+            return document(try await OwnThreads.block(work).get(), status)
+        } catch {
+            return refusal(error)
         }
     }
 

@@ -307,7 +307,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     private func comeBack() {
         let (departure, knowsDevices) = read { ($0.sleepDelay.departures, $0.knowsCapabilities) }
         guard knowsDevices else { return machineReturned(from: departure, with: nil) }
-        DispatchQueue.global().async(group: work) {
+        DispatchQueue(label: "bgrun.return").async(group: work) {
             self.machineReturned(from: departure, with: self.machine.capabilities.capabilities())
         }
     }
