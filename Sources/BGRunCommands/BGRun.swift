@@ -1,6 +1,5 @@
 public import ArgumentParser
 import Foundation
-import Glibc
 import TaskModel
 
 /// The root of the `bgrun` command.
@@ -25,7 +24,7 @@ public struct BGRun: AsyncParsableCommand {
     /// threads are left to asynchronous commands.
     @MainActor public static func runFromCommandLine() async {
         // Workers are started by a path that says nothing to who looks at the processes of the machine.
-        pthread_setname_np(pthread_self(), "bgrun")
+        try? "bgrun".write(toFile: "/proc/self/comm", atomically: false, encoding: .utf8)
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
