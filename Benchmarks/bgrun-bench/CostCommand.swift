@@ -7,11 +7,7 @@ struct CostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost", abstract: "Measure commands, an idle service, and an export with it and without.")
 
-    @Argument(help: "Folder of pictures, some seconds of work.")
-    var photos: String
-
-    @Option(help: "Path of bgrun; by default beside this program.")
-    var bgrun: String?
+    @OptionGroup var options: ServiceOptions
 
     @Option(help: "Times that each command is run.")
     var commands = 50
@@ -22,14 +18,8 @@ struct CostCommand: ParsableCommand {
     @Option(help: "Rounds of exports with the service and without.")
     var rounds = 7
 
-    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
-    var arguments = "--size 2048"
-
-    @Flag(help: "Print JSON: an array of figures.")
-    var json = false
-
     func run() throws {
-        let service = try BenchService(bgrun: bgrun)
+        let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
         try service.run(["run", "--", "true"])
         var table = FigureTable()
@@ -38,7 +28,7 @@ struct CostCommand: ParsableCommand {
         try measureExports(service, &table)
         // What the history of those exports leaves in memory.
         try measureMemory(service, "after the exports", &table)
-        try table.print(asJSON: json)
+        try table.print(asJSON: options.json)
     }
 
     private func measureCommands(_ service: BenchService, _ table: inout FigureTable) throws {
@@ -89,7 +79,7 @@ struct CostCommand: ParsableCommand {
 
     private func measureExports(_ service: BenchService, _ table: inout FigureTable) throws {
         var times: [[Double]] = [[], []]
-        let arguments = arguments.split(separator: " ").map(String.init)
+        let arguments = options.exportArguments
         // The first of each fills caches.
         for round in 0...rounds {
             for index in [round % 2, 1 - round % 2] {
@@ -97,7 +87,7 @@ struct CostCommand: ParsableCommand {
                 // What is left is skipped by the export, whose time then stands out.
                 _ = try? FileManager.default.removeItem(atPath: out)
                 sync()
-                let words = ["export", photos, "--out", out, "--progress", "none"] + arguments
+                let words = ["export", options.photos, "--out", out, "--progress", "none"] + arguments
                 let time = try time {
                     try service.run(words + (index == 0 ? [] : ["--in-process"]))
                 }

@@ -10,23 +10,13 @@ struct CourtesyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "courtesy", abstract: "Measure what other programs feel of an export, and what it leaves unused.")
 
-    @Argument(help: "Folder of pictures.")
-    var photos: String
-
-    @Option(help: "Path of bgrun; by default beside this program.")
-    var bgrun: String?
+    @OptionGroup var options: ServiceOptions
 
     @Option(help: "Rounds; each has every case once, in an order that moves on.")
     var rounds = 5
 
     @Option(help: "Seconds of each probe.")
     var seconds = 6.0
-
-    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
-    var arguments = "--size 2048"
-
-    @Flag(help: "Print JSON: an array of figures.")
-    var json = false
 
     private enum Beside: String, CaseIterable {
         case alone, background, foreground
@@ -44,7 +34,7 @@ struct CourtesyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let service = try BenchService(bgrun: bgrun)
+        let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
         let work = ProbeCommand.calibrate()
         var samples: [Beside: Samples] = [:]
@@ -56,7 +46,7 @@ struct CourtesyCommand: ParsableCommand {
                 samples[beside] = taken
             }
         }
-        try table(samples).print(asJSON: json)
+        try table(samples).print(asJSON: options.json)
     }
 
     private func measure(
@@ -67,7 +57,7 @@ struct CourtesyCommand: ParsableCommand {
             return
         }
         let feed = try ExportFeed(
-            service, photos: photos, arguments.split(separator: " ").map(String.init), priority)
+            service, photos: options.photos, options.exportArguments, priority)
         // Its pace settles.
         sleep(2)
         let clock = SuspendingClock()

@@ -9,17 +9,13 @@ import TaskModel
 /// load that takes both processors.
 ///
 /// Every two milliseconds the processor time that the job's threads have got so far is read (`/proc/PID/task/*/schedstat`),
-/// and the weight of its session (`/proc/PID/autogroup`). The first chunk at foreground terms begins where, for 50 ms, the
-/// threads get at least half of what they get later in the foreground, which is many times what they got before.
+/// and the weight of its session (`/proc/PID/autogroup`). The first chunk at foreground terms is over where, for 50 ms, the
+/// threads have got at least half of what they get later in the foreground, which is many times what they got before.
 struct PromotionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "promotion", abstract: "Measure from bgrun fg to the first chunk at foreground terms.")
 
-    @Argument(help: "Folder of pictures, enough for some seconds of work.")
-    var photos: String
-
-    @Option(help: "Path of bgrun; by default beside this program.")
-    var bgrun: String?
+    @OptionGroup var options: ServiceOptions
 
     @Option(help: "Promotions.")
     var count = 10
@@ -29,12 +25,6 @@ struct PromotionCommand: ParsableCommand {
 
     @Option(help: .init("Busy threads beside it, in a session of their own.", valueName: "n"))
     var busy = 2
-
-    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
-    var arguments = "--size 2048"
-
-    @Flag(help: "Print JSON: an array of figures.")
-    var json = false
 
     /// One background chunk and 50 ms.
     private static let goal = 100.0
@@ -58,7 +48,7 @@ struct PromotionCommand: ParsableCommand {
     }
 
     func run() throws {
-        let service = try BenchService(bgrun: bgrun)
+        let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
         let load = try SessionProgram(
             [
@@ -85,12 +75,12 @@ struct PromotionCommand: ParsableCommand {
         table.add("processors after", median(taken.map(\.processors.after)), "processors")
         table.add("pictures before", median(taken.map(\.pictures.before)), "1/s")
         table.add("pictures after", median(taken.map(\.pictures.after)), "1/s")
-        try table.print(asJSON: json)
+        try table.print(asJSON: options.json)
     }
 
     private func promotion(_ service: BenchService) throws -> Promotion {
         let feed = try ExportFeed(
-            service, photos: photos, arguments.split(separator: " ").map(String.init), .background)
+            service, photos: options.photos, options.exportArguments, .background)
         // Its pace settles beside the load.
         sleep(2)
         let id = feed.job
@@ -146,7 +136,7 @@ struct PromotionCommand: ParsableCommand {
         return (last.used - first.used) / (first.at.duration(to: last.at) / .milliseconds(1))
     }
 
-    /// The first moment after which the threads got so many processors for one window.
+    /// The end of the first window in which the threads got so many processors.
     private static func firstChunk(_ samples: [Sample], atLeast rate: Double) -> SuspendingClock.Instant? {
         var end = samples.startIndex
         for begin in samples.indices {
@@ -155,7 +145,7 @@ struct PromotionCommand: ParsableCommand {
                 end += 1
             }
             guard end < samples.endIndex else { return nil }
-            if Self.rate([samples[begin], samples[end]]) >= rate { return time }
+            if Self.rate([samples[begin], samples[end]]) >= rate { return samples[end].at }
         }
         return nil
     }

@@ -11,11 +11,7 @@ struct ServiceStopsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-stops", abstract: "Measure from a stop to the end of a job of the service.")
 
-    @Argument(help: "Folder of pictures, enough for some seconds of work.")
-    var photos: String
-
-    @Option(help: "Path of bgrun; by default beside this program.")
-    var bgrun: String?
+    @OptionGroup var options: ServiceOptions
 
     @Option(help: "Stops for each case.")
     var count = 200
@@ -29,14 +25,8 @@ struct ServiceStopsCommand: ParsableCommand {
     @Option(help: "Longest moment of a stop after the first progress, milliseconds.")
     var span = 1000
 
-    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
-    var arguments = "--size 2048"
-
-    @Flag(help: "Print JSON: an array of figures.")
-    var json = false
-
     func run() throws {
-        let service = try BenchService(bgrun: bgrun)
+        let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
         var table = FigureTable()
         for busy in busy.split(separator: ",").compactMap({ Int($0) }) {
@@ -47,7 +37,7 @@ struct ServiceStopsCommand: ParsableCommand {
                 try measure(priority, busy: busy, service, &table)
             }
         }
-        try table.print(asJSON: json)
+        try table.print(asJSON: options.json)
     }
 
     private func load(_ threads: Int, _ service: BenchService) throws -> SessionProgram {
@@ -91,7 +81,7 @@ struct ServiceStopsCommand: ParsableCommand {
     private func oneStop(
         _ priority: RunTerms.Priority, _ service: BenchService, _ out: String
     ) throws -> Double? {
-        let id = try service.export(photos, to: out, arguments.split(separator: " ").map(String.init))
+        let id = try service.export(options.photos, to: out, options.exportArguments)
         if priority == .foreground { try service.ask(id, .foreground) }
         try service.waitFor(id, "work") {
             $0.state == .ended || $0.priority == priority && $0.priorityTier != nil && ($0.progress?.fraction ?? 0) > 0

@@ -23,7 +23,7 @@ package final class ImageExporter {
     private static let keptBytes = 128 << 20
 
     /// Bytes of a file that are written at a time.
-    private static let writtenBytes = 4 << 20
+    private static let writtenBytes = 128 << 10
 
     private let lanes: Lanes
     private let chunkRows: Int?

@@ -14,6 +14,17 @@ final class CommandRun {
         return (own as NSString).deletingLastPathComponent + "/bgrun"
     }
 
+    static func environment(in place: TestPlace) -> [String: String] {
+        // Tests run beside each other: a sound driver may be slow to answer.
+        ProcessInfo.processInfo.environment.merging(
+            [
+                "XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache",
+                "BGRUN_PROBE_DEADLINE": "60", "BGRUN_IN_PROCESS": "1", "XDG_RUNTIME_DIR": place.path + "/.run",
+                "BGRUN_IDLE_TIME": "2s",
+            ]
+        ) { $1 }
+    }
+
     /// Starts the command; it runs until ``end()``.
     init(
         _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], standardOutput: String? = nil,
@@ -24,14 +35,7 @@ final class CommandRun {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: place.path)
-        // Tests run beside each other: a sound driver may be slow to answer.
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            [
-                "XDG_STATE_HOME": place.path + "/.state", "XDG_CACHE_HOME": place.path + "/.cache",
-                "BGRUN_PROBE_DEADLINE": "60", "BGRUN_IN_PROCESS": "1", "XDG_RUNTIME_DIR": place.path + "/.run",
-                "BGRUN_IDLE_TIME": "2s",
-            ]
-        ) { $1 }.merging(environment) { $1 }
+        process.environment = Self.environment(in: place).merging(environment) { $1 }
         process.standardInput = standardInput ?? FileHandle.nullDevice
         process.standardOutput =
             try standardOutput.flatMap { FileHandle(forWritingAtPath: $0) } ?? FileHandle(forWritingTo: output)

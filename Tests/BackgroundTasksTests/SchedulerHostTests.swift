@@ -93,6 +93,20 @@ import Testing
         #expect(actions.values.contains { if case .expire(third, .sleep, _) = $0 { true } else { false } })
     }
 
+    @Test("rule 54, rule 78: a host with nothing to do still hears that the machine is back")
+    func restOverASleep() async throws {
+        let job = try submit("one")
+        host.perform { scheduler, now in scheduler.completed(job, success: true, at: now) }
+        conditions.tell(.willSleep)
+        clock.advance(by: .seconds(50))
+        #expect(conditions.isWatched)
+        conditions.tell(.didWake)
+        await settle()
+        clock.advance(by: .seconds(10))
+        #expect(!conditions.isWatched)
+        #expect(state(try submit("two")) == .running)
+    }
+
     @Test("rule 78: a job that does not stop holds the machine up for less than 2 s")
     func slowJob() async throws {
         _ = try submit("one")

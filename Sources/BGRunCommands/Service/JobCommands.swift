@@ -58,16 +58,22 @@ protocol JobVerbCommand: ParsableCommand {
     static var verb: JobVerb { get }
     /// One sentence about the job after it.
     static func sentence(_ job: JobDocument) -> String
-    var job: JobArgument { get }
-    var json: Bool { get }
+    var options: JobVerbOptions { get }
+}
+
+struct JobVerbOptions: ParsableArguments {
+    @OptionGroup var job: JobArgument
+
+    @Flag(help: "Print the job as JSON.")
+    var json = false
 }
 
 extension JobVerbCommand {
     func run() throws {
         let document = try ServiceAccess.ask { client throws(ServiceClient.Failure) in
-            try client.ask(job.id, Self.verb)
+            try client.ask(options.job.id, Self.verb)
         }
-        try StandardOutput.print(json ? JSONText.encode(document) + "\n" : Self.sentence(document) + "\n")
+        try StandardOutput.print(options.json ? JSONText.encode(document) + "\n" : Self.sentence(document) + "\n")
     }
 }
 
@@ -83,9 +89,7 @@ struct ForegroundCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.foreground
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         job.state.isActive ? "Job \(job.id) is in the foreground (\(JobText.state(job)))." : JobText.over(job)
@@ -102,9 +106,7 @@ struct BackgroundCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.background
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         guard job.state.isActive else { return JobText.over(job) }
@@ -124,9 +126,7 @@ struct PauseCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.pause
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         job.state.isActive ? "Job \(job.id) is paused. bgrun resume \(job.id) lets it go on." : JobText.over(job)
@@ -143,9 +143,7 @@ struct ResumeCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.resume
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         job.state == .waiting
@@ -166,9 +164,7 @@ struct StopCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.stop
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         job.state == .ended
@@ -188,9 +184,7 @@ struct CancelCommand: JobVerbCommand {
             """)
     static let verb = JobVerb.cancel
 
-    @OptionGroup var job: JobArgument
-    @Flag(help: "Print the job as JSON.")
-    var json = false
+    @OptionGroup var options: JobVerbOptions
 
     static func sentence(_ job: JobDocument) -> String {
         job.state == .ended ? JobText.over(job) : "Job \(job.id) is ending."

@@ -11,6 +11,9 @@ import WorkerPriority
 
 /// Carries out what the scheduler decides.
 extension JobKeeper {
+    /// Time for what is in work when a job is to stop; what is not finished then is done again when it goes on.
+    private static var longestStop: Duration { .milliseconds(150) }
+
     func act(_ action: SchedulerAction) {
         switch action {
         case .launch(let job, let launch): self.launch(job, launch)
@@ -38,8 +41,8 @@ extension JobKeeper {
         case .expire(let job, let reason, _):
             // A lowered process stops late, so it is raised first.
             apply(.foreground, to: job)
-            let terms = host.read { $0.scheduler.summary(job)?.terms }
-            process(job)?.send(.stop(reason, within: (terms?.chunkTarget ?? .milliseconds(50)) * 2))
+            let chunk = host.read { $0.scheduler.summary(job)?.terms }?.chunkTarget ?? .milliseconds(50)
+            process(job)?.send(.stop(reason, within: min(chunk * 2, Self.longestStop)))
             publish(job)
         case .kill(let job):
             tell(job, .note, "It did not stop in time and was killed.")

@@ -42,7 +42,7 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// - Returns: When they will be given up, if nothing else happens.
     mutating func looksForRest(at now: Duration) -> Duration? {
         guard needsConditions else { return nil }
-        guard scheduler.waitingCount == 0, scheduler.runningCount == 0 else {
+        guard scheduler.waitingCount == 0, scheduler.runningCount == 0, sleepDelay.isFree else {
             emptySince = nil
             return nil
         }

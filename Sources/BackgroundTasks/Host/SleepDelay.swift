@@ -32,6 +32,9 @@ package struct SleepDelay: Hashable, Sendable {
 
     package init() {}
 
+    /// Nothing runs, and the machine neither leaves nor comes back.
+    package var isFree: Bool { state == .free }
+
     /// The work was looked at. Active is what runs and has no checkpoint yet; what is paused has one.
     package mutating func looked(isActive: Bool, at now: Duration) -> Action? {
         switch state {

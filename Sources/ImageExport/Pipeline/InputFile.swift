@@ -12,7 +12,7 @@ final class InputFile {
     func trim(above limit: Int) { memory.trim(above: limit) }
 
     /// Bytes read at a time; between them `pulse` is asked.
-    private static let pieceBytes = 4 << 20
+    private static let pieceBytes = 256 << 10
 
     /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read, and what
     ///   the pulse throws.

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import Testing
+
+/// How the service is reached, and by whom.
+@Suite struct ServiceSocketTests {
+    private let service: ServicePlace
+
+    init() throws {
+        service = try ServicePlace()
+    }
+
+    private func socketPath() throws -> String {
+        try service.bgrun("service", "socket").output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A socket that listens already, as a service manager makes it.
+    private func listening(_ path: String) throws -> Int32 {
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(status == 0 && listen(descriptor, 8) == 0)
+        return descriptor
+    }
+
+    /// Starts `bgrun service run` with the socket as sd_listen_fds(3) says.
+    private func start(with socket: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
+        }
+        posix_spawn_file_actions_adddup2(&actions, socket, 3)
+        let script = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" service run --stay"
+        let arguments = ["sh", "-c", script, CommandRun.executable]
+        let environment = CommandRun.environment(in: service.place).map { "\($0.key)=\($0.value)" }
+        let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+        defer { (words + variables).forEach { free($0) } }
+        var process = pid_t()
+        try #require(posix_spawn(&process, "/bin/sh", &actions, nil, words, variables) == 0)
+        return process
+    }
+
+    @Test func aSocketThatIsHandedOverIsServedAndStays() throws {
+        let path = try socketPath()
+        let socket = try listening(path)
+        let process = try start(with: socket)
+        close(socket)
+        // Who asks before it is ready waits at the socket.
+        #expect(try service.serviceProcess() == process)
+        #expect(try service.bgrun("run", "--", "true").status == 0)
+        #expect(try service.bgrun("service", "stop").status == 0)
+        var status: Int32 = -1
+        #expect(waitpid(process, &status, 0) == process)
+        #expect(status == 0)
+        #expect(access(path, F_OK) == 0, "it belongs to whoever made it")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only the administrator may be somebody else"))
+    func anotherUserIsRefusedWhateverTheModesOfTheSocket() throws {
+        let path = try socketPath()
+        #expect(try service.bgrun("run", "--", "true").status == 0)
+        // As careless as can be.
+        #expect(chmod(path, 0o666) == 0)
+        for folder in [service.place.path, service.place.path + "/.run", (path as NSString).deletingLastPathComponent] {
+            #expect(chmod(folder, 0o777) == 0)
+        }
+        let jobs = try CommandRun(
+            ["--reuid=65534", "--regid=65534", "--clear-groups", CommandRun.executable, "jobs"], in: service.place,
+            environment: ["BGRUN_IN_PROCESS": ""], program: "/usr/bin/setpriv"
+        ).end()
+        #expect(jobs.status == 77)
+        #expect(jobs.errors.contains("This service belongs to another user."))
+        #expect(try service.bgrun("jobs").status == 0)
+    }
+}
