@@ -13,6 +13,10 @@ final class ItemConduct {
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(100)
 
+    /// Who waited for the processor for so long waited for somebody who works.
+    private static let shortestWait: Duration = .milliseconds(1)
+    private static let longestAbsence: Duration = .milliseconds(50)
+
     private let channel: PacketChannel
     private let clock = SuspendingClock()
     private let begin: SuspendingClock.Instant
@@ -82,7 +86,7 @@ final class ItemConduct {
             switch pacer.step(fraction: fraction, at: now) {
             case .goOn:
                 giveSign(progress, at: now)
-                if givesWay { sched_yield() }
+                if givesWay { giveWay() }
                 return true
             case .giveUp:
                 return false
@@ -97,6 +101,14 @@ final class ItemConduct {
             listen()
         }
         return false
+    }
+
+    /// Lets others have the processor, and stays away for a while when there were any: even the lowest weight has a share.
+    private func giveWay() {
+        let before = now
+        sched_yield()
+        let waited = now - before
+        if waited >= Self.shortestWait { wait(min(waited * 2, Self.longestAbsence)) }
     }
 
     private func giveSign(_ progress: ImageExporter.Progress, at now: Duration) {
