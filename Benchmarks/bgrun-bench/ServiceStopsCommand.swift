@@ -69,7 +69,7 @@ struct ServiceStopsCommand: ParsableCommand {
         }
         times.sort()
         func quantile(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] }
-        let goal = busy > 0 && priority == .background ? 250 : priority == .background ? 150.0 : 650
+        let goal = busy > 0 ? 250 : priority == .background ? 150.0 : 650
         let name = "\(priority.rawValue), \(busy) busy threads, \(times.count) stops"
         table.add("\(name): p50", quantile(0.5), "ms")
         table.add("\(name): p99", quantile(0.99), "ms", goal: goal)
