@@ -114,12 +114,33 @@ package final class TaskStore: Sendable {
         _ job: JobRecord, _ outcome: TaskOutcome, work: (bytes: Int, seconds: Double) = (0, 0), now: Double
     ) throws(StoreError) {
         try write { db in
-            try db.execute(sql: "DELETE FROM intent WHERE job = ?", arguments: [job.id])
+            try Self.disclaim(job, db)
             try db.execute(
                 sql: """
                     UPDATE job SET ended = ?, outcome = ?, work_seconds = coalesce(work_seconds, 0) + ?,
                         work_bytes = coalesce(work_bytes, 0) + ? WHERE id = ?
                     """, arguments: [now, outcome.code, work.seconds, work.bytes, job.id])
+        }
+    }
+
+    /// Forgets what was planned and not recorded, but for new files: a worker that was killed had named them.
+    private static func disclaim(_ job: JobRecord, _ db: Database) throws {
+        let left = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT intent.path, foreign_size, foreign_modified, output.size, output.modified
+                FROM intent LEFT JOIN output ON output.path = intent.path WHERE intent.job = ?
+                """, arguments: [job.id])
+        for row in left {
+            let path: String = row["path"]
+            var status = stat()
+            if stat(path, &status) == 0 {
+                let known = [("foreign_size", "foreign_modified"), ("size", "modified")].compactMap { names in
+                    FileIdentity(size: row[names.0], modified: row[names.1])
+                }
+                if !known.contains(FileIdentity(status)) { continue }
+            }
+            try db.execute(sql: "DELETE FROM intent WHERE path = ? AND job = ?", arguments: [path, job.id])
         }
     }
 
@@ -281,10 +302,15 @@ extension MadeRecord {
 
 extension Intent {
     fileprivate init(_ row: Row) {
-        let size: Int64? = row["foreign_size"]
-        let modified: Int64? = row["foreign_modified"]
         self.init(
-            input: row["input"],
-            foreign: size.flatMap { size in modified.map { FileIdentity(size: size, modified: $0) } })
+            input: row["input"], foreign: FileIdentity(size: row["foreign_size"], modified: row["foreign_modified"]))
+    }
+}
+
+extension FileIdentity {
+    /// nil where a row has none.
+    fileprivate init?(size: Int64?, modified: Int64?) {
+        guard let size, let modified else { return nil }
+        self.init(size: size, modified: modified)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import TaskModel
 import TaskStore
 import Testing
@@ -83,6 +84,36 @@ import Testing
         let known = try store.known(["/out/a.jpg", "/out/b.jpg"])
         #expect(known["/out/a.jpg"]?.made != nil)
         #expect(known["/out/b.jpg"] == nil)
+    }
+
+    /// A worker that was killed between the naming of its file and its report.
+    @Test func aFileThatAppearedIsStillClaimedWhenItsJobHasEnded() throws {
+        func file(_ name: String) throws -> (path: String, identity: FileIdentity) {
+            let path = folder.path + "/" + name
+            try Data(name.utf8).write(to: URL(fileURLWithPath: path))
+            var status = stat()
+            try #require(stat(path, &status) == 0)
+            return (path, FileIdentity(status))
+        }
+        func planned(_ path: String, foreign: FileIdentity? = nil) -> PlannedOutput {
+            PlannedOutput(
+                path: path, input: "/in/a.tif", inputIdentity: FileIdentity(size: 1, modified: 2), settings: "{}",
+                foreign: foreign)
+        }
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", now: 1)
+        let (new, old, ours) = (try file("new"), try file("old"), try file("ours"))
+        try store.plan([planned(ours.path)], of: job)
+        let record = ItemRecord(
+            input: "/in/a.tif", inputChecksum: "", status: "good", code: "", reason: "",
+            outputs: [.init(path: ours.path, identity: ours.identity, width: 1, height: 1, checksum: "")])
+        try store.record([record], of: job)
+        try store.plan([planned(new.path), planned(old.path, foreign: old.identity), planned(ours.path)], of: job)
+        try store.end(job, .stopped(.userStop), now: 2)
+        let known = try store.known([new.path, old.path, ours.path])
+        #expect(known[PathKey(new.path)]?.wrote(new.identity) == true)
+        #expect(known[PathKey(old.path)] == nil, "it stood there before")
+        #expect(known[PathKey(ours.path)]?.intent == nil, "it is recorded")
     }
 
     @Test func aRecordOfAnotherJobDoesNotTouchAnOutput() throws {
