@@ -50,45 +50,36 @@ package final class BackgroundService: Sendable {
         keeper.whenIdle { idleness.check() }
     }
 
-    /// Serves until it is told to end or nobody needs it, and then stops what runs. Blocks meanwhile.
+    /// Serves until it is told to end or nobody needs it, and then stops what runs. Blocks meanwhile; the process is to
+    /// end afterwards, since whoever connects meanwhile is not answered any more.
     ///
     /// - Throws: What keeps it from listening.
     package func run() throws {
-        let outcome = Lock<Result<Void, any Error>>(.success(()))
-        let ended = DispatchSemaphore(value: 0)
-        Task(executorPreference: OwnThreads.tasks) {
-            do {
-                try await self.serve()
-            } catch {
-                outcome.withLock { $0 = .failure(error) }
-            }
-            ended.signal()
-        }
-        ended.wait()
-        try outcome.withLock(\.self).get()
-    }
-
-    private func serve() async throws {
         let socket = ServiceSocket.standard(place.socket, environment: ProcessInfo.processInfo.environment)
+        let failure = Lock<(any Error)?>(nil)
+        let ended = DispatchSemaphore(value: 0)
         let responder = ServiceRouter.make(keeper, self).buildResponder()
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { [options, idleness] in
+        Task(executorPreference: OwnThreads.tasks) { [options, idleness] in
+            do {
                 try await socket.serve(responder) {
                     options.onReady()
                     idleness.check()
                 }
+            } catch {
+                failure.withLock { $0 = error }
             }
-            tasks.addTask { [self] in
-                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { end() }
-            }
-            tasks.addTask { [ending, keeper] in
-                for await _ in ending.stream {}
-                _ = await OwnThreads.block { keeper.shutDown() }
-            }
-            try await tasks.next()
-            tasks.cancelAll()
-            while (try? await tasks.next()) != nil {}
+            ended.signal()
         }
+        Task(executorPreference: OwnThreads.tasks) { [self] in
+            for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { end() }
+        }
+        Task(executorPreference: OwnThreads.tasks) { [ending, keeper] in
+            for await _ in ending.stream {}
+            _ = await OwnThreads.block { keeper.shutDown() }
+            ended.signal()
+        }
+        ended.wait()
+        if let failure = failure.withLock(\.self) { throw failure }
         if case .path(let path) = socket { unlink(path) }
     }
 
