@@ -107,7 +107,8 @@ package final class TaskStore: Sendable {
         try read { db in try String.fetchAll(db, sql: "SELECT identifier FROM job ORDER BY begun DESC LIMIT 1000") }
     }
 
-    /// Records how a job's run ended. What it had planned and not made is no longer planned.
+    /// Records how a job's run ended. What it had planned and not made is no longer planned, but for files that a killed
+    /// worker left under their names.
     ///
     /// `work` is the input that was read and the time that took, for later estimates.
     package func end(

@@ -76,7 +76,8 @@ extension JobMachine.Death {
     var sentence: String {
         switch self {
         case .exited(let status): "the decoder ended its process with status \(status)"
-        case .signaled(SIGKILL): "the process was killed twice (SIGKILL), most likely for want of memory"
+        case .signaled(SIGKILL):
+            "the process was killed twice (SIGKILL): by somebody, or by the kernel for want of memory"
         case .signaled(let signal): "the decoder crashed (\(Self.name(signal)))"
         }
     }

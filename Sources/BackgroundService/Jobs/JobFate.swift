@@ -55,7 +55,7 @@ package enum JobFate: Hashable, Sendable {
 
     private static func name(_ signal: Int32) -> String {
         switch signal {
-        case SIGKILL: "SIGKILL, most likely for want of memory"
+        case SIGKILL: "SIGKILL: by somebody, or by the kernel for want of memory"
         case SIGSEGV: "SIGSEGV"
         case SIGABRT: "SIGABRT"
         case SIGBUS: "SIGBUS"
