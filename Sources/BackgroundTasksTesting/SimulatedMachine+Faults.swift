@@ -42,13 +42,7 @@ extension SimulatedMachine {
     /// - Returns: Tasks that lost it.
     @discardableResult
     public func loseDevice(named name: String) -> Int {
-        scheduler.host.perform { state, now in
-            let users = state.scheduler.jobs(program: state.program).filter {
-                $0.device == name && $0.state != .ended && $0.state != .waiting
-            }
-            for user in users { state.add(state.scheduler.deviceFailed(user.id, at: now)) }
-            return users.count
-        }
+        scheduler.host.perform { state, now in state.loseDevice(name, at: now) }
     }
 
     /// The driver of all GPUs crashes or hangs: whatever runs on them loses them, and until ``repairDriver()`` requests

@@ -21,11 +21,13 @@ package final class JobKeeper: Sendable {
         /// Of bgrun itself.
         package var executable: String
         package var settings: SchedulerSettings
+        /// A test may say what happens (rule 99).
+        package var allowsSimulation: Bool
 
         package init(
             clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
             inhibitor: (any SleepInhibiting)? = nil, executable: String,
-            settings: SchedulerSettings = SchedulerSettings()
+            settings: SchedulerSettings = SchedulerSettings(), allowsSimulation: Bool = false
         ) {
             self.clock = clock
             self.conditions = conditions
@@ -33,6 +35,7 @@ package final class JobKeeper: Sendable {
             self.inhibitor = inhibitor
             self.executable = executable
             self.settings = settings
+            self.allowsSimulation = allowsSimulation
             // Every command of the person is of one program here.
             self.settings.maxPending = [.refresh: 1_000, .processing: 10_000, .continued: 10_000]
         }

@@ -1,6 +1,7 @@
 public import Dispatch
 public import Foundation
 import Locking
+import ProgramLink
 import TaskModel
 
 /// What `UIApplication` offers for background work, for a process without one.
@@ -249,6 +250,8 @@ public final class BGApplication: Sendable {
         )?
     ) {
         state.withLock { $0.onPoke = handler }
+        // `bgrun poke` finds the program from now on.
+        scheduler.hear { [weak self] in self?.poked($0) ?? ProgramAnswer() }
         deliverPokes()
     }
 
@@ -257,6 +260,20 @@ public final class BGApplication: Sendable {
     public func poke(_ userInfo: [String: String] = [:]) {
         state.withLock { $0.pokes.poked(userInfo) }
         deliverPokes()
+    }
+
+    /// Somebody else has poked the program.
+    private func poked(_ userInfo: [String: String]) -> ProgramAnswer {
+        guard state.withLock({ $0.onPoke != nil }) else {
+            return ProgramAnswer(
+                problem: Diagnostic(
+                    code: "noPokeHandler", sentence: "The program does not listen to pokes any more.",
+                    fix: "Have it set a handler."))
+        }
+        poke(userInfo)
+        let now = host.clock.now
+        let next = state.withLock { state in state.pokes.nextDeadline.map { max($0, state.pokeEnds ?? $0) } }
+        return ProgramAnswer(delay: next.map { max($0 - now, .zero).seconds })
     }
 
     private func deliverPokes() {

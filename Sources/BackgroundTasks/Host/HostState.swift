@@ -1,4 +1,5 @@
 package import SchedulingCore
+import TaskModel
 
 /// What a host decides with and what it still has to do, all behind one lock.
 package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
@@ -21,6 +22,9 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// Since when nothing has waited or run, nor was about to.
     var emptySince: Duration?
     var sampling = ConditionSampling.none
+    /// As they were last heard, and what is to be taken for true instead (rule 99).
+    var measured = Conditions()
+    var simulated: [ConditionKind: Bool] = [:]
     var sleepDelay = SleepDelay()
     /// Sleep cannot be delayed here, and that was noted.
     var lacksInhibitor = false
@@ -51,6 +55,11 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
         let rest = since + .seconds(10)
         needsConditions = rest > now
         return needsConditions ? rest : nil
+    }
+
+    /// The conditions to decide by.
+    var conditions: Conditions {
+        simulated.reduce(into: measured) { $0.set($1.key, isMet: $1.value) }
     }
 
     package mutating func add(_ actions: [SchedulerAction]) {

@@ -253,7 +253,10 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     }
 
     private func conditionsChanged(_ conditions: Conditions) {
-        perform { scheduler, now in scheduler.conditionsChanged(conditions, at: now) }
+        decide { state, now in
+            state.measured = conditions
+            state.add(state.scheduler.conditionsChanged(state.conditions, at: now))
+        }
     }
 
     // MARK: Sleep and shutdown (rule 78)
