@@ -1,5 +1,6 @@
 public import BackgroundTasks
 import SchedulingCore
+import TaskModel
 
 /// What goes wrong with machines (rule 99).
 ///
@@ -27,9 +28,8 @@ extension SimulatedMachine {
 
     private func set(_ condition: BGCondition, isMet: Bool) {
         if condition == .allowedHours {
-            let wall = clock.wallNow
-            let hours = isMet ? [] : [wall..<wall + .seconds(10 * 365 * 86_400)]
-            scheduler.host.perform { state, now in state.add(state.scheduler.blockHours(hours, at: now)) }
+            let simulation = Simulation(isMet ? .meet : .lose, condition.rawValue)
+            _ = scheduler.host.simulate(simulation)
         } else {
             conditions.change { $0.set(condition, isMet: isMet) }
         }

@@ -73,9 +73,15 @@ package final class JobKeeper: Sendable {
                 inhibitor: machine.inhibitor),
             settings: machine.settings, own: [], firstID: try store.lastJob() + 1)
         host.begin(
-            .init { [weak self] output in
-                if case .act(let action) = output { self?.act(action) }
-            })
+            .init(
+                carryOut: { [weak self] output in
+                    if case .act(let action) = output { self?.act(action) }
+                },
+                note: { _, problem in
+                    // The service's log.
+                    FileHandle.standardError.write(
+                        Data("\(problem.code): \(problem.sentence) \(problem.fix)\n".utf8))
+                }))
         host.decide { state, now in Self.permit("\(Self.program).*", &state, at: now) }
         try adopt()
     }

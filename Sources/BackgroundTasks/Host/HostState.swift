@@ -25,12 +25,17 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// As they were last heard, and what is to be taken for true instead (rule 99).
     var measured = Conditions()
     var simulated: [ConditionKind: Bool] = [:]
+    /// The person's hours in which background work may not run, in the next days, and why they cannot be read.
+    var blockedHours: [Range<Duration>] = []
+    var hoursProblem: Diagnostic?
     var sleepDelay = SleepDelay()
     /// Sleep cannot be delayed here, and that was noted.
     var lacksInhibitor = false
     var nextIsSetTo: Duration?
     var sleepDelayIsSetTo: Duration?
     var restIsSetTo: Duration?
+    /// When the hours are looked at again.
+    var hoursIsSetTo: Duration?
 
     init(scheduler: Scheduler, own: Own) {
         self.scheduler = scheduler
@@ -60,6 +65,18 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// The conditions to decide by.
     var conditions: Conditions {
         simulated.reduce(into: measured) { $0.set($1.key, isMet: $1.value) }
+    }
+
+    /// Has the scheduler keep to the person's hours, or to what is to be taken for true instead.
+    mutating func blockHours(at now: Duration) {
+        let wall = now + wallOffset
+        let hours =
+            switch simulated[.allowedHours] {
+            case nil: blockedHours
+            case true?: [Range<Duration>]()
+            case false?: [wall..<wall + .seconds(10 * 365 * 86_400)]
+            }
+        add(scheduler.blockHours(hours, at: now))
     }
 
     package mutating func add(_ actions: [SchedulerAction]) {

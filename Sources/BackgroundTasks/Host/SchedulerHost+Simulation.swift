@@ -76,12 +76,10 @@ extension HostState {
 
     /// Takes a condition for met or lost, whatever is measured; nil for what is measured.
     fileprivate mutating func take(_ condition: ConditionKind, isMet: Bool?, at now: Duration) {
+        simulated[condition] = isMet
         if condition == .allowedHours {
-            let wall = now + wallOffset
-            let hours = isMet == false ? [wall..<wall + .seconds(10 * 365 * 86_400)] : []
-            add(scheduler.blockHours(hours, at: now))
+            blockHours(at: now)
         } else {
-            simulated[condition] = isMet
             add(scheduler.conditionsChanged(conditions, at: now))
         }
     }
