@@ -9,8 +9,9 @@ package struct PersonFiles: Hashable, Sendable {
         self.folder = folder
     }
 
+    /// The files, whether they are there or not; nil where there is no home.
+    ///
     /// - Parameter environment: Of the process.
-    /// - Returns: The files, whether they are there or not; nil where there is no home.
     package init?(environment: [String: String]) {
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             self.init(folder: folder + "/bgrun")

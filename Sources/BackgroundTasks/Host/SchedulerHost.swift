@@ -209,7 +209,8 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
                 state.restIsSetTo = rest
                 setup.rest.set(at: rest)
             }
-            let hours = state.needsConditions ? state.hoursIsSetTo ?? now + Self.hoursPeriod : nil
+            let hasHours = state.needsConditions && !state.blockedHours.isEmpty
+            let hours = hasHours ? state.hoursIsSetTo ?? now + Self.hoursPeriod : nil
             if state.hoursIsSetTo != hours {
                 state.hoursIsSetTo = hours
                 setup.hours.set(at: hours)
@@ -237,8 +238,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
             defer { state.needsConditions = true }
             return !state.needsConditions
         }
-        lookAtHours()
-        guard isFirst else { return }
+        guard isFirst else { return lookAtHours() }
         // An unknown value blocks nothing, so nothing may start before the first reading.
         conditionsChanged(machine.conditions.current())
     }
@@ -262,14 +262,16 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     }
 
     private func conditionsChanged(_ conditions: Conditions) {
+        lookAtHours()
         decide { state, now in
             state.measured = conditions
             state.add(state.scheduler.conditionsChanged(state.conditions, at: now))
         }
     }
 
-    /// The person's hours are looked at this often, and with each request; some days ahead each time.
-    private static var hoursPeriod: Duration { .seconds(3_600) }
+    /// The person's hours are looked at with each request and each change of the conditions, some days ahead. Where
+    /// there are any, that is done this often too: without, nothing is to wake (rule 54).
+    private static var hoursPeriod: Duration { .seconds(86_400) }
     private static var hoursAhead: Int { 8 }
 
     /// Takes the person's hours as they are now (rule 51). Those that cannot be read are noted, and change nothing.
