@@ -41,6 +41,8 @@ import Testing
         #expect(heard.values == [["last": "0"], ["last": "1"], ["last": "2"]])
         await machine.advance(by: .seconds(3_420))
         #expect(heard.values.last == ["last": "a", "also": "b"] && heard.values.count == 4)
+        application.setRemoteNotificationHandler(nil)
+        #expect(try caller.ask(program, .poke([:])).first?.problem?.code == "noPokeHandler")
     }
 
     @Test("rule 99: a waiting task is launched, and a running one expired with a reason of choice, by another process")
@@ -138,6 +140,13 @@ import Testing
             setenv("XDG_RUNTIME_DIR", runtime, 1)
             setenv(Simulation.variable, "1", 1)
             let name = "org.example.photos"
+            let (poked, poke) = AsyncStream.makeStream(of: Void.self)
+            // Before the manifest is known.
+            let application = BGApplication(scheduler: .shared, queue: DispatchQueue(label: "main of the test"))
+            application.setRemoteNotificationHandler { _, completion in
+                poke.finish()
+                completion(.newData)
+            }
             try BGTaskScheduler.configure(
                 program: name, modes: [.processing], permittedIdentifiers: ["\(name).tidy"])
             let (launched, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -151,6 +160,8 @@ import Testing
                 try caller.ask(name, .simulate(.init(.launch, "\(name).tidy"))).first?.problem == nil
             else { exit(1) }
             for await _ in launched {}
+            _ = try caller.ask(name, .poke([:]))
+            for await _ in poked {}
             try? FileManager.default.removeItem(atPath: runtime)
             exit(0)
         }

@@ -251,7 +251,10 @@ public final class BGApplication: Sendable {
     ) {
         state.withLock { $0.onPoke = handler }
         // `bgrun poke` finds the program from now on.
-        scheduler.hear { [weak self] in self?.poked($0) ?? ProgramAnswer() }
+        let answer: @Sendable ([String: String]) -> ProgramAnswer = { [weak self] in
+            self?.poked($0) ?? ProgramAnswer()
+        }
+        scheduler.hear(handler == nil ? nil : answer)
         deliverPokes()
     }
 
@@ -264,12 +267,6 @@ public final class BGApplication: Sendable {
 
     /// Somebody else has poked the program.
     private func poked(_ userInfo: [String: String]) -> ProgramAnswer {
-        guard state.withLock({ $0.onPoke != nil }) else {
-            return ProgramAnswer(
-                problem: Diagnostic(
-                    code: "noPokeHandler", sentence: "The program does not listen to pokes any more.",
-                    fix: "Have it set a handler."))
-        }
         poke(userInfo)
         let now = host.clock.now
         let next = state.withLock { state in state.pokes.nextDeadline.map { max($0, state.pokeEnds ?? $0) } }

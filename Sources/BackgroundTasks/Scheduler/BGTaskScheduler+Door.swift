@@ -5,23 +5,23 @@ import TaskModel
 
 /// What other processes of the same user may ask of a program that runs.
 extension BGTaskScheduler {
-    /// Opens the door, and answers pokes from now on.
-    func hear(_ poked: @escaping @Sendable ([String: String]) -> ProgramAnswer) {
+    /// Answers pokes from now on; nil for no longer.
+    func hear(_ poked: (@Sendable ([String: String]) -> ProgramAnswer)?) {
         door.withLock { $0.poked = poked }
-        if isShared { openDoor(in: ProgramPlace(environment: ProcessInfo.processInfo.environment)) }
+        openDoorIfWanted()
     }
 
-    /// Opens the door where the environment lets tests say what happens.
-    func openDoorForSimulation() {
+    /// Opens the door of this process where it listens to pokes, or its environment lets tests say what happens.
+    func openDoorIfWanted() {
         let environment = ProcessInfo.processInfo.environment
-        guard isShared, Simulation.isAllowed(environment) else { return }
-        openDoor(in: ProgramPlace(environment: environment), allowsSimulation: true)
+        let allowsSimulation = Simulation.isAllowed(environment)
+        guard isShared, allowsSimulation || door.withLock({ $0.poked != nil }) else { return }
+        openDoor(in: ProgramPlace(environment: environment), allowsSimulation: allowsSimulation)
     }
 
-    /// Lets other processes ask, once there is a manifest with the program's name. A failure is noted.
+    /// Lets other processes ask, if there is a manifest with the program's name. A failure is noted.
     package func openDoor(in place: ProgramPlace, allowsSimulation: Bool = false) {
         if allowsSimulation { door.withLock { $0.allowsSimulation = true } }
-        findManifest()
         let program = host.read(\.program)
         guard !program.isEmpty, door.withLock({ $0.open == nil }) else { return }
         do throws(Diagnostic) {

@@ -58,7 +58,7 @@ public final class BGTaskScheduler: NSObject, Sendable {
 
     private func configure(_ manifest: Manifest) {
         host.configure(manifest)
-        openDoorForSimulation()
+        openDoorIfWanted()
     }
 
     /// Takes the program's name, modes, identifiers and grants from code.
