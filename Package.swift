@@ -199,7 +199,8 @@ let package = Package(
         tests(
             of: "BackgroundService",
             [
-                "BackgroundTasksTesting", "JobLink", "ServiceAPI", "SystemConditions", "TaskModel", "TaskStore", yams,
+                "BackgroundTasksTesting", "CProcess", "JobLink", "ServiceAPI", "SystemConditions", "TaskModel",
+                "TaskStore", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "WorkerPriority", ["TaskModel"]),

@@ -1,4 +1,5 @@
 import BackgroundTasks
+import CProcess
 import Foundation
 import Glibc
 import Hummingbird
@@ -47,7 +48,10 @@ package final class BackgroundService: Sendable {
             clock: machine.clock, patience: options.idleTime, isNeeded: { keeper.activeCount > 0 },
             onEnd: { ending.continuation.finish() })
         let idleness = idleness
-        keeper.whenIdle { idleness.check() }
+        keeper.whenIdle {
+            idleness.check()
+            Self.rest()
+        }
     }
 
     /// Serves until it is told to end or nobody needs it, and then stops what runs. Blocks meanwhile; the process is to
@@ -64,6 +68,7 @@ package final class BackgroundService: Sendable {
                 try await socket.serve(responder) {
                     options.onReady()
                     idleness.check()
+                    Self.rest()
                 }
             } catch {
                 failure.withLock { $0 = error }
@@ -82,6 +87,9 @@ package final class BackgroundService: Sendable {
         if let failure = failure.withLock(\.self) { throw failure }
         if case .path(let path) = socket { unlink(path) }
     }
+
+    /// Much of the code is needed once, to start or to submit. A service that only waits has it on loan from its file.
+    private static func rest() { _ = bg_give_back_code() }
 
     func end() { ending.continuation.finish() }
 

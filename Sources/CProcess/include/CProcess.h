@@ -1,5 +1,6 @@
 #pragma once
 
+#include "code_pages.h"
 #include "confine.h"
 #include "descriptors.h"
 #include "files.h"
