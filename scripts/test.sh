@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install-dependencies.sh --tests
+scripts/fetch-onnx-cases.sh
 swift build -c release --build-tests
 run() { swift test -c release --skip-build "$@"; }
 if [[ $# -gt 0 ]]; then
