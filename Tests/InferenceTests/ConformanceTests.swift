@@ -24,7 +24,11 @@ import Testing
             written == made,
             "run BGRUN_WRITE_RULES=1 swift test -c release --filter ConformanceTests and commit CONFORMANCE.md")
         // What the table may say at most.
-        let core = results.filter { $0.contents.operators.isSubset(of: Self.core) && $0.contents.isPlain }
+        // Training needs the generator of random numbers that the cases were made with.
+        let core = results.filter {
+            $0.contents.operators.isSubset(of: Self.core) && $0.contents.isPlain
+                && !$0.test.name.hasPrefix("test_training_dropout")
+        }
         #expect(core.filter { $0.outcome != .passed }.map(\.test.name) == [])
         let plain = results.filter { $0.contents.isPlain && $0.contents.operators.allSatisfy(Self.isImplemented) }
         #expect(plain.count >= 920)
@@ -64,7 +68,9 @@ import Testing
         init(_ test: ConformanceCase) throws {
             let model = try ONNXModel(serializedBytes: Data(contentsOf: URL(filePath: test.model)))
             let plain: Set<Int32> = [1, 2, 3, 6, 7, 9]
-            isPlain = (model.graph.input + model.graph.output).allSatisfy { plain.contains($0.type.tensorType.elemType) }
+            isPlain = (model.graph.input + model.graph.output).allSatisfy {
+                plain.contains($0.type.tensorType.elemType)
+            }
             collect(model.graph)
         }
 
@@ -93,7 +99,8 @@ import Testing
         let plain = results.filter(\.contents.isPlain)
         text += row("all", results)
         text += row("plain types (float32, int64, int32, bool, uint8, int8)", plain)
-        text += row("plain types, implemented operators", plain.filter { $0.contents.operators.allSatisfy(isImplemented) })
+        text += row(
+            "plain types, implemented operators", plain.filter { $0.contents.operators.allSatisfy(isImplemented) })
         text += row("plain types, core operators", plain.filter { $0.contents.operators.isSubset(of: core) })
         text += """
 

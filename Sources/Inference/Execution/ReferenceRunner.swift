@@ -5,7 +5,9 @@ package struct ReferenceRunner: Sendable {
 
     package init() {}
 
-    /// - Parameter inputs: One tensor for each input of the graph, by name; initialisers may be replaced as well.
+    /// - Parameters:
+    ///   - model: A model whose operators are all implemented, as the importer gives them.
+    ///   - inputs: One tensor for each input of the graph, by name; initialisers may be replaced as well.
     /// - Returns: The outputs of the graph in their order.
     /// - Throws: `wrongInput` where inputs are missing or do not fit, `wrongValue` where values have no result,
     ///   `tooLarge`, and `unsupported` for element types that turn up on the way.
@@ -21,7 +23,8 @@ package struct ReferenceRunner: Sendable {
             guard let type = port.type else { continue }
             guard type.permits(tensor.elementType, tensor.shape) else {
                 throw .wrongInput(
-                    "the input \"\(port.name)\" is \(tensor.elementType.rawValue)\(tensor.shape), and the model takes \(type)")
+                    "the input \"\(port.name)\" is \(tensor.elementType.rawValue)\(tensor.shape), and the model takes \(type)"
+                )
             }
             for (dimension, extent) in zip(type.shape ?? [], tensor.shape) {
                 guard case .symbol(let name) = dimension else { continue }

@@ -17,7 +17,7 @@ struct FunctionInliner {
     private var functions: [Key: (message: ONNXFunction, opsets: [String: Int])] = [:]
     private let limit: Int
 
-    /// - Parameter limit: Nodes after expansion and calls before it, those of subgraphs not counted.
+    /// `limit` is for nodes after expansion and calls before it, those of subgraphs not counted.
     init(_ messages: [ONNXFunction], limit: Int) throws(ModelError) {
         self.limit = limit
         for message in messages {

@@ -4,9 +4,8 @@ import ONNXFormat
 struct GraphReader {
     let inliner: FunctionInliner
 
-    /// - Parameters:
-    ///   - nodes: The nodes of `message`, functions expanded.
-    ///   - around: Names of values that the graphs around this one offer.
+    /// The graph of a message with its nodes, functions expanded; `around` are names that the graphs around it offer.
+    ///
     /// - Throws: `damaged`, and what reading tensors throws.
     mutating func graph(
         _ message: ONNXGraph, nodes: [PlacedNode], around: Set<String>, tensors: inout TensorReader
@@ -145,7 +144,9 @@ struct GraphReader {
         }
         guard order.count == nodes.count else {
             let stuck = nodes.indices.filter { waiting[$0] > 0 }
-            throw .damaged("the nodes \(stuck.prefix(4).map { "\"\(nodes[$0].name)\"" }.joined(separator: ", ")) wait for each other in a circle")
+            throw .damaged(
+                "the nodes \(stuck.prefix(4).map { "\"\(nodes[$0].name)\"" }.joined(separator: ", ")) wait for each other in a circle"
+            )
         }
         let inFileOrder = zip(nodes.indices, nodes).allSatisfy { index, node in
             node.requiredNames.allSatisfy { (makers[$0] ?? -1) < index }
@@ -161,7 +162,8 @@ struct GraphReader {
             return Graph.Port(message.name, nil)
         }
         guard let elementType = ElementType(onnxNumber: tensor.elemType) else {
-            throw .damaged("the value \"\(message.name)\" has the element type \(tensor.elemType), which does not exist")
+            throw .damaged(
+                "the value \"\(message.name)\" has the element type \(tensor.elemType), which does not exist")
         }
         guard tensor.hasShape else { return Graph.Port(message.name, TensorType(elementType, nil)) }
         let shape = try tensor.shape.dim.map { dimension throws(ModelError) -> Dimension in

@@ -38,7 +38,8 @@ package struct ModelImporter {
         return try load(bytes: bytes, folder: URL(filePath: path).deletingLastPathComponent().path)
     }
 
-    /// - Parameter folder: Where data beside the model lies; nil refuses models that have some.
+    /// A model from memory. Data beside it lies in `folder`; nil refuses models that have some.
+    ///
     /// - Throws: as ``load(path:)``.
     package func load(bytes: Data, folder: String? = nil) throws(ModelError) -> Model {
         let file: ONNXModel

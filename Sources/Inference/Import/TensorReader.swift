@@ -95,7 +95,8 @@ struct TensorReader {
         }
         guard length <= file.byteCount - offset else {
             throw .damaged(
-                "its \(length) bytes from byte \(offset) on go beyond the end of \(location), which has \(file.byteCount)")
+                "its \(length) bytes from byte \(offset) on go beyond the end of \(location), which has \(file.byteCount)"
+            )
         }
         guard length <= limitBytes else { throw .tooLarge("the data beside the model is more than was allowed") }
         limitBytes -= length

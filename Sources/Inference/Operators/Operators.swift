@@ -10,7 +10,9 @@ package enum Operators {
     private static let byName: [String: OperatorDefinition] = Dictionary(
         all.map { ("\($0.domain):\($0.name)", $0) }, uniquingKeysWith: { _, last in last })
 
-    package static func definition(_ name: String, domain: String) -> OperatorDefinition? { byName["\(domain):\(name)"] }
+    package static func definition(_ name: String, domain: String) -> OperatorDefinition? {
+        byName["\(domain):\(name)"]
+    }
 
     package static func definition(of node: Node) -> OperatorDefinition {
         guard let definition = definition(node.operatorName, domain: node.domain) else {

@@ -13,7 +13,8 @@ package struct ShapeInference {
 
     package init() {}
 
-    /// - Parameter inputs: Facts on inputs that are better than the declared ones, e.g. the extents of one run.
+    /// What is known of `graph`, where `inputs` are better than the declared types, e.g. the extents of one run.
+    ///
     /// - Throws: `damaged` where shapes or types do not fit together, with the node.
     package func infer(_ graph: Graph, inputs: [String: Fact] = [:]) throws(ModelError) -> Result {
         var result = Result(facts: [:], unsupported: [])
@@ -30,7 +31,7 @@ package struct ShapeInference {
             do throws(ModelError) {
                 let facts = try self.facts(node, known: &result)
                 for (name, fact) in zip(node.outputs, facts) where !name.isEmpty { result.facts[name] = fact }
-            } catch where error.code == .unsupported {
+            } catch  where error.code == .unsupported {
                 for phrase in error.unsupported where !result.unsupported.contains(phrase) {
                     result.unsupported.append(phrase)
                 }

@@ -2,12 +2,12 @@ extension Tensor {
     /// The elements as float64: exact but for integers beyond 2^53; `bool` as 0 and 1.
     package func doubles() -> [Double] {
         switch elementType {
-        case .float32: elements(as: Float.self).map(Double.init)
+        case .float32: elements(as: Float.self).map { Double($0) }
         case .float64: elements(as: Double.self)
         case .float16: elements(as: Float16.self).map { Double($0) }
         case .bfloat16: elements(as: BFloat16.self).map { Double($0.float) }
-        case .uint64: elements(as: UInt64.self).map(Double.init)
-        default: integers().map(Double.init)
+        case .uint64: elements(as: UInt64.self).map { Double($0) }
+        default: integers().map { Double($0) }
         }
     }
 
@@ -57,7 +57,7 @@ extension Tensor {
         case .int32, .uint32: try self.init(type, shape: shape, values: integers) { UInt32(truncatingIfNeeded: $0) }
         case .int64, .uint64: try self.init(type, shape: shape, values: integers) { $0 }
         case .bool: try self.init(type, shape: shape, values: integers) { UInt8($0 == 0 ? 0 : 1) }
-        default: try self.init(type, shape: shape, doubles: integers.map(Double.init))
+        default: try self.init(type, shape: shape, doubles: integers.map { Double($0) })
         }
     }
 

@@ -28,7 +28,9 @@ extension Operators {
     @Sendable private static func padShape(_ call: ShapeCall) throws(ModelError) -> [TensorType] {
         let type = call.elementType()
         let mode = call.node.string("mode") ?? "constant"
-        guard ["constant", "reflect", "edge", "wrap"].contains(mode) else { throw .damaged("there is no mode \"\(mode)\"") }
+        guard ["constant", "reflect", "edge", "wrap"].contains(mode) else {
+            throw .damaged("there is no mode \"\(mode)\"")
+        }
         guard let shape = call.shape() else { return [TensorType(type, nil)] }
         let list = call.node.ints("pads") ?? call.node.ints("paddings") ?? call.indices(1)
         guard list != nil || call.has(1) else { throw .damaged("it has no pads") }
@@ -43,7 +45,9 @@ extension Operators {
             }
             let padded = try Shapes.sum([extent, before[axis], after[axis]])
             guard padded >= 0 else { throw .damaged("an axis of \(extent) is cut to \(padded)") }
-            if extent == 0 && padded > 0 && mode != "constant" { throw .damaged("an empty axis has no elements to repeat") }
+            if extent == 0 && padded > 0 && mode != "constant" {
+                throw .damaged("an empty axis has no elements to repeat")
+            }
             result.append(.known(padded))
         }
         return [TensorType(type, result)]

@@ -39,7 +39,8 @@ extension Operators {
             }
         }
         if let free { shape[free] = try quotient(input, shape) }
-        if let before = try Shapes.product(input).extent, let after = try Shapes.product(shape).extent, before != after {
+        if let before = try Shapes.product(input).extent, let after = try Shapes.product(shape).extent, before != after
+        {
             throw .damaged("\(before) elements do not fill the shape \(shape)")
         }
         return [TensorType(type, shape)]

@@ -94,7 +94,8 @@ extension Operators {
                 min(max(bound < 0 ? bound &+ extent : bound, range.lowerBound), range.upperBound)
             }
             // A negative bound of less than -extent overflows nothing, as extent is not negative.
-            let start = step > 0 ? clamped(lists.starts[index], 0...extent) : clamped(lists.starts[index], -1...(extent - 1))
+            let start =
+                step > 0 ? clamped(lists.starts[index], 0...extent) : clamped(lists.starts[index], -1...(extent - 1))
             let end = step > 0 ? clamped(lists.ends[index], 0...extent) : clamped(lists.ends[index], -1...(extent - 1))
             let span = step > 0 ? end - start : start - end
             let stride = Int(clamping: step.magnitude)

@@ -50,14 +50,17 @@ extension Operators {
     /// Inputs: the most iterations, a condition, carried values. Outputs: the carried values, then one stack for each
     /// further output of the body.
     private static let loop = OperatorDefinition(
-        "Loop", versions: [1, 11, 13, 16, 19, 21], inputs: 2...Int.max, outputs: 1...Int.max, types: [.int64, .bool, .all],
+        "Loop", versions: [1, 11, 13, 16, 19, 21], inputs: 2...Int.max, outputs: 1...Int.max,
+        types: [.int64, .bool, .all],
         attributes: ["body": .graph],
         infer: { call throws(ModelError) in
             let carried = call.facts.count - 2
             let body = try loopBody(call.node, carried: carried)
             var given: [Fact?] = [Fact(TensorType(.int64, [])), Fact(TensorType(.bool, []))]
             // Shapes may change from one iteration to the next.
-            for fact in call.facts.dropFirst(2) { given.append(fact.map { Fact(TensorType($0.type.elementType, nil)) }) }
+            for fact in call.facts.dropFirst(2) {
+                given.append(fact.map { Fact(TensorType($0.type.elementType, nil)) })
+            }
             let results = try call.inferSubgraph(body, given)
             var types: [TensorType] = []
             for (index, result) in results.dropFirst().enumerated() {
@@ -76,7 +79,8 @@ extension Operators {
         var iteration = 0
         while goesOn && iteration < limit {
             let condition = try Tensor(shape: [], flags: [goesOn])
-            let results = try call.runSubgraph(body, [try Tensor(indices: [iteration], shape: []), condition] + carried)
+            let results = try call.runSubgraph(
+                body, [try Tensor(indices: [iteration], shape: []), condition] + carried)
             guard let next = results.first?.flags().first else { throw .wrongValue("its condition has no element") }
             goesOn = next
             carried = Array(results[1..<(1 + carriedCount)])
@@ -128,7 +132,8 @@ extension Operators {
             var length: Dimension = .unknown
             for (index, fact) in call.facts.enumerated() {
                 guard let type = fact?.type, index >= plan.carried, var shape = type.shape else {
-                    given.append(fact.map { Fact(TensorType($0.type.elementType, index < plan.carried ? nil : $0.type.shape)) })
+                    given.append(
+                        fact.map { Fact(TensorType($0.type.elementType, index < plan.carried ? nil : $0.type.shape)) })
                     continue
                 }
                 let axis = try call.axis(plan.inputAxes[index - plan.carried], rank: shape.count)

@@ -35,7 +35,9 @@ extension Operators {
         }
         if let shape = call.node.ints("kernel_shape") {
             guard shape.count == kernel.count - 2 else { throw .damaged("its kernel_shape is \(shape)") }
-            for (one, other) in zip(shape, kernel[2...]) { try Shapes.same(.known(one), other, "kernel_shape and weights") }
+            for (one, other) in zip(shape, kernel[2...]) {
+                try Shapes.same(.known(one), other, "kernel_shape and weights")
+            }
         }
         if let bias, call.has(bias), let shape = call.shape(bias) {
             guard shape.count == 1 else { throw .damaged("its bias has \(shape.count) axes") }
@@ -93,7 +95,8 @@ struct Convolution {
                                         let shift = place * dilation - pad
                                         // The columns whose data lies in the row.
                                         let low = shift >= 0 ? 0 : (-shift + step - 1) / step
-                                        let high = min(outputWidth, width - shift <= 0 ? 0 : (width - shift - 1) / step + 1)
+                                        let high = min(
+                                            outputWidth, width - shift <= 0 ? 0 : (width - shift - 1) / step + 1)
                                         guard low < high else { continue }
                                         let source = plane + tap.offset + shift
                                         if step == 1 {

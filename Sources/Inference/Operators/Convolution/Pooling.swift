@@ -22,7 +22,8 @@ extension Operators {
 
     /// Calls `body` for each place of the output with the offset of its plane in the data, its position, and its number.
     private static func forEachWindow(
-        _ call: OperatorCall, _ body: (_ geometry: WindowGeometry, _ plane: Int, _ position: [Int], _ number: Int) -> Void
+        _ call: OperatorCall,
+        _ body: (_ geometry: WindowGeometry, _ plane: Int, _ position: [Int], _ number: Int) -> Void
     ) throws(ModelError) {
         let spatial = Array(call.tensor().shape[2...])
         let geometry = try WindowGeometry(call.node, input: spatial, kernel: call.node.ints("kernel_shape") ?? [])
@@ -38,7 +39,8 @@ extension Operators {
 
     /// The second output tells where the largest elements lie in the whole input.
     private static let maxPool = OperatorDefinition(
-        "MaxPool", versions: [1, 8, 10, 11, 12], outputs: 1...2, types: [ElementRule(types: ElementType.floats.union([.int8, .uint8]))],
+        "MaxPool", versions: [1, 8, 10, 11, 12], outputs: 1...2,
+        types: [ElementRule(types: ElementType.floats.union([.int8, .uint8]))],
         attributes: windowAttributes.merging(["ceil_mode": .int, "storage_order": .int]) { $1 },
         infer: { call throws(ModelError) in
             let shape = try poolShape(call)
@@ -92,15 +94,7 @@ extension Operators {
                 sum += values[plane + offset]
                 count += 1
             }
-            if countsPads {
-                // Places in the padding count, those that only rounding up has added do not.
-                count = geometry.kernel.indices.reduce(1) { product, axis in
-                    let start = position[axis] * geometry.strides[axis]
-                    let end = spatial[axis] + geometry.padsBefore[axis] + geometry.padsAfter[axis]
-                    return product
-                        * (0..<geometry.kernel[axis]).count { start + $0 * geometry.dilations[axis] < end }
-                }
-            }
+            if countsPads { count = geometry.kernel.reduce(1, *) }
             results[number] = sum / Double(count)
         }
         return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]
@@ -205,7 +199,8 @@ extension Operators {
                 (strides + pads + kernel).allSatisfy({ $0 >= 0 && $0 < 1 << 31 })
             else { throw .wrongValue("its strides or pads are not for \(kernel.count) spatial axes") }
             for axis in kernel.indices {
-                plain[axis + 2] = (spatial[axis] - 1) * strides[axis] + kernel[axis] - pads[axis] - pads[kernel.count + axis]
+                plain[axis + 2] =
+                    (spatial[axis] - 1) * strides[axis] + kernel[axis] - pads[axis] - pads[kernel.count + axis]
             }
         }
         let places = try Extents.count(plain)

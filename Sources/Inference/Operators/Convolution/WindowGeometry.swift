@@ -8,6 +8,7 @@ struct WindowGeometry {
     var output: [Int]
 
     /// - Parameters:
+    ///   - node: Has strides, dilations, pads, `auto_pad` and `ceil_mode`.
     ///   - input: Spatial extents.
     ///   - kernel: Extents of the window.
     /// - Throws: `damaged` where attributes and extents do not fit.
@@ -22,7 +23,8 @@ struct WindowGeometry {
         }
         let all = kernel + strides + dilations
         guard all.allSatisfy({ $0 > 0 && $0 < 1 << 31 }), pads.allSatisfy({ $0 >= 0 && $0 < 1 << 31 }) else {
-            throw .damaged("its kernel, strides, dilations and pads are \(kernel), \(strides), \(dilations) and \(pads)")
+            throw .damaged(
+                "its kernel, strides, dilations and pads are \(kernel), \(strides), \(dilations) and \(pads)")
         }
         padsBefore = Array(pads[..<rank])
         padsAfter = Array(pads[rank...])
@@ -46,7 +48,9 @@ struct WindowGeometry {
                 continue
             }
             let span = try Shapes.sum([input[axis], padsBefore[axis], padsAfter[axis], -reach])
-            guard span >= 0 else { throw .damaged("a window of \(reach) is larger than its padded axis of \(span + reach)") }
+            guard span >= 0 else {
+                throw .damaged("a window of \(reach) is larger than its padded axis of \(span + reach)")
+            }
             var count = span / strides[axis] + 1
             if node.int("ceil_mode") == 1 && span % strides[axis] != 0 {
                 // A last window that began in the padding behind the data would see none of it.

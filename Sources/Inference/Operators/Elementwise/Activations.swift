@@ -33,7 +33,9 @@ extension Operators {
         "Gelu", versions: [20], types: [.floats], attributes: ["approximate": .string]
     ) { call throws(ModelError) in
         if call.node.string("approximate") == "tanh" {
-            return try Elementwise.map(call) { 0.5 * $0 * (1 + tanh((2 / .pi).squareRoot() * ($0 + 0.044715 * $0 * $0 * $0))) }
+            return try Elementwise.map(call) {
+                0.5 * $0 * (1 + tanh((2 / .pi).squareRoot() * ($0 + 0.044715 * $0 * $0 * $0)))
+            }
         }
         return try Elementwise.map(call) { 0.5 * $0 * (1 + erf($0 / 2.squareRoot())) }
     }

@@ -9,15 +9,23 @@ extension Operators {
             division,
             power,
             modulo,
-            variadic("Max", versions: [6, 8, 12, 13], types: .numeric, floats: largest, signed: { max($0, $1) }, unsigned: { max($0, $1) }),
-            variadic("Min", versions: [6, 8, 12, 13], types: .numeric, floats: smallest, signed: { min($0, $1) }, unsigned: { min($0, $1) }),
-            variadic("Sum", versions: [6, 8, 13], types: .floats, floats: { $0 + $1 }, signed: { $0 &+ $1 }, unsigned: { $0 &+ $1 }),
+            variadic(
+                "Max", versions: [6, 8, 12, 13], types: .numeric, floats: largest, signed: { max($0, $1) },
+                unsigned: { max($0, $1) }),
+            variadic(
+                "Min", versions: [6, 8, 12, 13], types: .numeric, floats: smallest, signed: { min($0, $1) },
+                unsigned: { min($0, $1) }),
+            variadic(
+                "Sum", versions: [6, 8, 13], types: .floats, floats: { $0 + $1 }, signed: { $0 &+ $1 },
+                unsigned: { $0 &+ $1 }),
             mean,
             exactUnary("Abs", [1, 6, 13], .numeric, floats: abs) { $0 < 0 ? 0 &- $0 : $0 },
             exactUnary(
                 "Neg", [1, 6, 13], ElementRule(types: ElementType.floats.union(ElementType.signed)), floats: { -$0 }
             ) { 0 &- $0 },
-            exactUnary("Sign", [9, 13], .numeric, floats: { $0.isNaN ? $0 : $0 > 0 ? 1 : $0 < 0 ? -1 : 0 }) { $0.signum() },
+            exactUnary("Sign", [9, 13], .numeric, floats: { $0.isNaN ? $0 : $0 > 0 ? 1 : $0 < 0 ? -1 : 0 }) {
+                $0.signum()
+            },
             .unary("Sqrt", [1, 6, 13]) { $0.squareRoot() },
             .unary("Reciprocal", [1, 6, 13]) { 1 / $0 },
             .unary("Exp", [1, 6, 13]) { exp($0) },
@@ -211,7 +219,8 @@ extension Operators {
             let input = call.tensor()
             if input.elementType.isFloat { return try Elementwise.map(call, floats) }
             if input.elementType == .uint64 && name != "Sign" { return [input] }
-            let values = input.elementType == .uint64 ? input.integers().map { $0 == 0 ? 0 : 1 } : input.integers().map(integers)
+            let values =
+                input.elementType == .uint64 ? input.integers().map { $0 == 0 ? 0 : 1 } : input.integers().map(integers)
             return [try Tensor(input.elementType, shape: input.shape, integers: values)]
         }
     }

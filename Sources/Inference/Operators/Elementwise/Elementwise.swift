@@ -73,7 +73,8 @@ enum Elementwise {
 extension OperatorDefinition {
     /// A function of one float.
     static func unary(
-        _ name: String, _ versions: [Int], _ types: ElementRule = .floats, _ function: @escaping @Sendable (Double) -> Double
+        _ name: String, _ versions: [Int], _ types: ElementRule = .floats,
+        _ function: @escaping @Sendable (Double) -> Double
     ) -> OperatorDefinition {
         OperatorDefinition(name, versions: versions, types: [types]) { call throws(ModelError) in
             try Elementwise.map(call, function)

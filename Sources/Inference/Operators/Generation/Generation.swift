@@ -51,7 +51,9 @@ extension Operators {
         "Range", versions: [11], inputs: 3...3, types: [.numeric, .first],
         infer: { call throws(ModelError) in
             for input in 0..<3 {
-                if let count = call.value(input)?.count, count != 1 { throw .damaged("input \(input) has \(count) elements") }
+                if let count = call.value(input)?.count, count != 1 {
+                    throw .damaged("input \(input) has \(count) elements")
+                }
             }
             guard let start = call.value(0), let limit = call.value(1), let step = call.value(2) else {
                 return [TensorType(call.elementType(), [.unknown])]

@@ -135,7 +135,9 @@ extension Operators {
 
         /// NaN comes behind everything else.
         func compare(_ left: Int, _ right: Int) -> Int {
-            if floats.isEmpty { return integers[left] < integers[right] ? -1 : integers[left] == integers[right] ? 0 : 1 }
+            if floats.isEmpty {
+                return integers[left] < integers[right] ? -1 : integers[left] == integers[right] ? 0 : 1
+            }
             let (first, second) = (floats[left], floats[right])
             if first.isNaN || second.isNaN { return first.isNaN ? (second.isNaN ? 0 : 1) : -1 }
             return first < second ? -1 : first == second ? 0 : 1

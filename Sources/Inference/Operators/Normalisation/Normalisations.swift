@@ -10,7 +10,8 @@ extension Operators {
 
     /// Mean and variance of values at `offsets` behind `start`; the variance is that of the values themselves (divided by
     /// their number).
-    private static func moments(_ values: [Double], _ start: Int, _ offsets: [Int]) -> (mean: Double, variance: Double) {
+    private static func moments(_ values: [Double], _ start: Int, _ offsets: [Int]) -> (mean: Double, variance: Double)
+    {
         let count = Double(offsets.count)
         let mean = offsets.reduce(0) { $0 + values[start + $1] } / count
         let variance = offsets.reduce(0) { sum, offset in
@@ -64,7 +65,9 @@ extension Operators {
                 zip(means, current).map { $0 * momentum + $1.mean * (1 - momentum) },
                 zip(variances, current).map { $0 * momentum + $1.variance * (1 - momentum) },
             ]
-            for list in running { outputs.append(try Tensor(call.tensor(3).elementType, shape: [channels], doubles: list)) }
+            for list in running {
+                outputs.append(try Tensor(call.tensor(3).elementType, shape: [channels], doubles: list))
+            }
             (means, variances) = (current.map(\.mean), current.map(\.variance))
         } else {
             // Outputs for training that older files name though nothing uses them.
@@ -250,7 +253,8 @@ extension Operators {
         var values = input.doubles()
         let (outer, offsets) = reducedOffsets(input.shape, [call.axis(default: -1)])
         for start in outer {
-            let norm = call.node.int("p") == 1
+            let norm =
+                call.node.int("p") == 1
                 ? offsets.reduce(0) { $0 + abs(values[start + $1]) }
                 : offsets.reduce(0) { $0 + values[start + $1] * values[start + $1] }.squareRoot()
             for offset in offsets where norm != 0 { values[start + offset] /= norm }

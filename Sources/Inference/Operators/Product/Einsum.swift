@@ -63,7 +63,8 @@ private struct EinsumEquation {
     var output: [String]
 
     init(_ text: String, ranks: [Int]) throws(ModelError) {
-        let sides = text.filter { $0 != " " }.replacing("->", with: ">").split(separator: ">", omittingEmptySubsequences: false)
+        let sides = text.filter { $0 != " " }.replacing("->", with: ">").split(
+            separator: ">", omittingEmptySubsequences: false)
         guard sides.count <= 2, let left = sides.first else { throw .damaged("\"\(text)\" has two arrows") }
         let terms = left.split(separator: ",", omittingEmptySubsequences: false)
         guard terms.count == ranks.count else { throw .damaged("\"\(text)\" is not for \(ranks.count) inputs") }

@@ -10,7 +10,8 @@ extension Operators {
         if left.elementType.isFloat {
             return [
                 try Tensor(
-                    left.elementType, shape: call.shape(), doubles: plan.run(left.doubles(), right.doubles(), zero: 0) { $0 + $1 * $2 })
+                    left.elementType, shape: call.shape(),
+                    doubles: plan.run(left.doubles(), right.doubles(), zero: 0) { $0 + $1 * $2 })
             ]
         }
         let values = plan.run(left.integers(), right.integers(), zero: 0) { $0 &+ $1 &* $2 }
@@ -43,7 +44,9 @@ extension Operators {
             try Shapes.same(a[isFirst ? 0 : 1], b[isSecond ? 1 : 0], "columns and rows of the factors")
             let shape = [a[isFirst ? 1 : 0], b[isSecond ? 0 : 1]]
             if call.has(2), let c = call.shape(2) {
-                guard try Shapes.broadcast(shape, c).count == 2 else { throw .damaged("what is added has \(c.count) axes") }
+                guard try Shapes.broadcast(shape, c).count == 2 else {
+                    throw .damaged("what is added has \(c.count) axes")
+                }
                 for (one, other) in zip(c.reversed(), shape.reversed()) where one != .known(1) {
                     try Shapes.same(one, other, "the product and what is added")
                 }
@@ -80,7 +83,9 @@ extension Operators {
         let values = call.tensor().doubles()
         let count = try Extents.count(call.shape())
         let results = (0..<count).map { matrix -> Double in
-            var rows = (0..<size).map { Array(values[((matrix * size + $0) * size)..<((matrix * size + $0 + 1) * size)]) }
+            var rows = (0..<size).map {
+                Array(values[((matrix * size + $0) * size)..<((matrix * size + $0 + 1) * size)])
+            }
             var result = 1.0
             for column in 0..<size {
                 guard let pivot = (column..<size).max(by: { abs(rows[$0][column]) < abs(rows[$1][column]) }),
@@ -128,7 +133,7 @@ struct MatrixProduct {
         rights = Extents.offsets(batches, strides: Extents.broadcastStrides(second, to: batches)).map { $0 * rightSize }
     }
 
-    /// - Parameter add: The sum of the first and the product of the others.
+    /// The product; `add` is the sum of its first and the product of its others.
     @inline(__always)
     func run<Value: BitwiseCopyable>(
         _ left: [Value], _ right: [Value], zero: Value, _ add: (Value, Value, Value) -> Value
@@ -144,7 +149,8 @@ struct MatrixProduct {
                                 let factor = left[lefts[batch] + row * inner + place]
                                 let source = rights[batch] + place * columns
                                 for column in 0..<columns {
-                                    result[target + column] = add(result[target + column], factor, right[source + column])
+                                    result[target + column] = add(
+                                        result[target + column], factor, right[source + column])
                                 }
                             }
                         }

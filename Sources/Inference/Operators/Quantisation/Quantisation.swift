@@ -11,10 +11,11 @@ extension Operators {
         return ElementType.unsigned.contains(type) ? 0...(steps - 1) : (-steps / 2)...(steps / 2 - 1)
     }
 
-    /// Rounds half to even, adds the zero point, and keeps to the range of `type`.
+    /// Rounds half to even, adds the zero point, and keeps to the range of `type`. The quotient is one of float32, as the
+    /// standard has it: that decides where a half is met.
     static func quantise(_ value: Double, scale: Double, zero: Double, _ type: ElementType) -> Double {
         let range = limits(of: type)
-        let rounded = (value / scale).rounded(.toNearestOrEven) + zero
+        let rounded = Double((Float(value) / Float(scale)).rounded(.toNearestOrEven)) + zero
         return min(max(rounded, range.lowerBound), range.upperBound)
     }
 

@@ -37,7 +37,8 @@ extension Operators {
             return [TensorType(type, nil), TensorType(type, nil), TensorType(type, nil)]
         }
         let directions = call.node.string("direction") == "bidirectional" ? 2 : 1
-        let hidden = try Shapes.same(r[2], call.node.int("hidden_size").map { .known($0) } ?? .unknown, "hidden_size and R")
+        let hidden = try Shapes.same(
+            r[2], call.node.int("hidden_size").map { .known($0) } ?? .unknown, "hidden_size and R")
         let rows = try Shapes.product([hidden, .known(gates)])
         for weights in [w, r] {
             try Shapes.same(weights[0], .known(directions), "directions")
@@ -46,8 +47,11 @@ extension Operators {
         try Shapes.same(w[2], x[2], "columns of W and inputs")
         let isBatchFirst = call.node.int("layout") == 1
         let (length, batch) = isBatchFirst ? (x[1], x[0]) : (x[0], x[1])
-        let state: [Dimension] = isBatchFirst ? [batch, .known(directions), hidden] : [.known(directions), batch, hidden]
-        var expected: [(Int, [Dimension])] = [(3, [.known(directions), try Shapes.product([rows, .known(2)])]), (4, [batch])]
+        let state: [Dimension] =
+            isBatchFirst ? [batch, .known(directions), hidden] : [.known(directions), batch, hidden]
+        var expected: [(Int, [Dimension])] = [
+            (3, [.known(directions), try Shapes.product([rows, .known(2)])]), (4, [batch]),
+        ]
         expected += [(5, state), (6, state), (7, [.known(directions), try Shapes.product([hidden, .known(3)])])]
         for (input, wanted) in expected where call.has(input) {
             guard let shape = call.shape(input) else { continue }
@@ -185,7 +189,9 @@ private struct RecurrentRun {
     }
 
     private func state(_ input: Int) throws(ModelError) -> [Double] {
-        guard let given = call.optional(input) else { return [Double](repeating: 0, count: directions * batch * hidden) }
+        guard let given = call.optional(input) else {
+            return [Double](repeating: 0, count: directions * batch * hidden)
+        }
         return try (isBatchFirst ? given.transposed([1, 0, 2]) : given).doubles()
     }
 

@@ -15,7 +15,9 @@ extension Operators {
                 }
                 try Shapes.expect(call, 0, rank: 2...Int.max)
                 if let scores = call.shape(0), let classes = call.shape(1) {
-                    guard classes.count == scores.count - 1 else { throw .damaged("scores and classes differ in shape") }
+                    guard classes.count == scores.count - 1 else {
+                        throw .damaged("scores and classes differ in shape")
+                    }
                     for (one, other) in zip([scores[0]] + scores[2...], classes) {
                         try Shapes.same(one, other, "scores and classes")
                     }
@@ -58,11 +60,12 @@ extension Operators {
             }
             let logarithms = try Tensor(scores.elementType, shape: scores.shape, doubles: values)
             let sum = losses.reduce(0, +)
-            let results = switch call.node.string("reduction") ?? "mean" {
-            case "none": losses
-            case "sum": [sum]
-            default: [sum / total]
-            }
+            let results =
+                switch call.node.string("reduction") ?? "mean" {
+                case "none": losses
+                case "sum": [sum]
+                default: [sum / total]
+                }
             return [try Tensor(scores.elementType, shape: call.shape(), doubles: results), logarithms]
         }
     }

@@ -3,22 +3,40 @@ import Foundation
 extension Operators {
     static let reduction: [OperatorDefinition] =
         [
-            reduce("ReduceSum", [1, 11, 13]) { $0.reduce(0, +) } integers: { $0.reduce(0, &+) },
-            reduce("ReduceProd", [1, 11, 13, 18]) { $0.reduce(1, *) } integers: { $0.reduce(1, &*) },
-            reduce("ReduceMean", [1, 11, 13, 18]) { $0.reduce(0, +) / Double($0.count) } integers: {
+            reduce("ReduceSum", [1, 11, 13]) {
+                $0.reduce(0, +)
+            } integers: {
+                $0.reduce(0, &+)
+            },
+            reduce("ReduceProd", [1, 11, 13, 18]) {
+                $0.reduce(1, *)
+            } integers: {
+                $0.reduce(1, &*)
+            },
+            reduce("ReduceMean", [1, 11, 13, 18]) {
+                $0.reduce(0, +) / Double($0.count)
+            } integers: {
                 $0.isEmpty ? 0 : $0.reduce(0, &+) / Int64($0.count)
             },
             reduce("ReduceMax", [1, 11, 12, 13, 18, 20], types: .fixedSize) { values in
                 values.contains(where: \.isNaN) ? .nan : values.max() ?? -.infinity
-            } integers: { $0.max() ?? .min },
+            } integers: {
+                $0.max() ?? .min
+            },
             reduce("ReduceMin", [1, 11, 12, 13, 18, 20], types: .fixedSize) { values in
                 values.contains(where: \.isNaN) ? .nan : values.min() ?? .infinity
-            } integers: { $0.min() ?? .max },
-            reduce("ReduceL1", [1, 11, 13, 18]) { $0.reduce(0) { $0 + abs($1) } } integers: {
+            } integers: {
+                $0.min() ?? .max
+            },
+            reduce("ReduceL1", [1, 11, 13, 18]) {
+                $0.reduce(0) { $0 + abs($1) }
+            } integers: {
                 $0.reduce(0) { $0 &+ ($1 < 0 ? 0 &- $1 : $1) }
             },
             reduce("ReduceL2", [1, 11, 13, 18]) { $0.reduce(0) { $0 + $1 * $1 }.squareRoot() },
-            reduce("ReduceSumSquare", [1, 11, 13, 18]) { $0.reduce(0) { $0 + $1 * $1 } } integers: {
+            reduce("ReduceSumSquare", [1, 11, 13, 18]) {
+                $0.reduce(0) { $0 + $1 * $1 }
+            } integers: {
                 $0.reduce(0) { $0 &+ $1 &* $1 }
             },
             reduce("ReduceLogSum", [1, 11, 13, 18]) { log($0.reduce(0, +)) },
@@ -32,7 +50,7 @@ extension Operators {
 
     // MARK: Reduction of axes
 
-    /// - Parameter integers: The exact form for integers; without it they are computed as floats.
+    /// Without an exact form for integers, they are computed as floats.
     private static func reduce(
         _ name: String, _ versions: [Int], types: ElementRule = .numeric,
         floats: @escaping @Sendable ([Double]) -> Double, integers: (@Sendable ([Int64]) -> Int64)? = nil
@@ -53,7 +71,8 @@ extension Operators {
                         input.elementType, shape: call.shape(),
                         integers: outer.map { start in
                             // The neutral elements of narrower types are theirs, not those of 64 bits.
-                            inner.isEmpty ? emptyReduction(name, input.elementType) ?? integers([])
+                            inner.isEmpty
+                                ? emptyReduction(name, input.elementType) ?? integers([])
                                 : integers(inner.map { values[start + $0] })
                         })
                 ]

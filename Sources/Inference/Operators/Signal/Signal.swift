@@ -98,7 +98,9 @@ extension Operators {
             guard shape.count >= 2, [.known(1), .known(2), .unknown].contains(shape[shape.count - 1]) else {
                 throw .damaged("the last axis of \(shape) holds no complex numbers")
             }
-            if call.node.int("onesided") == 1 && call.node.int("inverse") == 1 { throw .damaged("it is inverse and one-sided") }
+            if call.node.int("onesided") == 1 && call.node.int("inverse") == 1 {
+                throw .damaged("it is inverse and one-sided")
+            }
             shape[shape.count - 1] = .known(2)
             guard call.isKnownOrAbsent(1), call.isKnownOrAbsent(2) else {
                 return [TensorType(call.elementType(), Shapes.unknown(rank: shape.count - 1) + [.known(2)])]
@@ -149,17 +151,20 @@ extension Operators {
         "STFT", versions: [17], inputs: 2...4, types: [.floats, .index, .first, .index], attributes: ["onesided": .int],
         infer: { call throws(ModelError) in
             try Shapes.expect(call, 0, rank: 3...3)
-            guard let shape = call.shape(), let plan = try stftPlan(
-                call.node, signal: shape[1].extent, step: call.indices(1), window: call.has(2) ? call.shape(2) : nil,
-                length: call.indices(3), isKnown: call.isKnownOrAbsent(3))
+            guard let shape = call.shape(),
+                let plan = try stftPlan(
+                    call.node, signal: shape[1].extent, step: call.indices(1),
+                    window: call.has(2) ? call.shape(2) : nil,
+                    length: call.indices(3), isKnown: call.isKnownOrAbsent(3))
             else { return [TensorType(call.elementType(), Shapes.unknown(rank: 4))] }
             return [TensorType(call.elementType(), [shape[0], .known(plan.frames), .known(plan.bins), .known(2)])]
         }
     ) { call throws(ModelError) in
         let (input, shape) = (call.tensor(), call.shape())
-        guard let plan = try stftPlan(
-            call.node, signal: input.shape[1], step: call.tensor(1).indices(),
-            window: call.optional(2)?.shape.map { .known($0) }, length: call.optional(3)?.indices(), isKnown: true)
+        guard
+            let plan = try stftPlan(
+                call.node, signal: input.shape[1], step: call.tensor(1).indices(),
+                window: call.optional(2)?.shape.map { .known($0) }, length: call.optional(3)?.indices(), isKnown: true)
         else { throw .wrongValue("its frames are not known") }
         let values = input.doubles()
         let factors = call.optional(2)?.doubles()

@@ -10,7 +10,9 @@ extension Operators {
             "sampling_ratio": .int, "spatial_scale": .float,
         ],
         infer: { call throws(ModelError) in
-            guard ["avg", "max"].contains(call.node.string("mode") ?? "avg") else { throw .damaged("its mode is unknown") }
+            guard ["avg", "max"].contains(call.node.string("mode") ?? "avg") else {
+                throw .damaged("its mode is unknown")
+            }
             try Shapes.expect(call, 0, rank: 4...4)
             try Shapes.expect(call, 1, rank: 2...2)
             try Shapes.expect(call, 2, rank: 1...1)
@@ -129,7 +131,9 @@ extension Operators {
                 let start = (batch * shape[1] + kind) * shape[2]
                 let candidates = (0..<shape[2])
                     .filter { box in threshold.map { scores[start + box] > $0 } ?? true }
-                    .sorted { scores[start + $0] == scores[start + $1] ? $0 < $1 : scores[start + $0] > scores[start + $1] }
+                    .sorted {
+                        scores[start + $0] == scores[start + $1] ? $0 < $1 : scores[start + $0] > scores[start + $1]
+                    }
                 var kept: [Int] = []
                 for box in candidates where kept.count < most {
                     if kept.allSatisfy({ rectangles[$0].overlap(rectangles[box]) <= overlap }) { kept.append(box) }

@@ -65,7 +65,9 @@ struct ResizePlan {
             let common = policy == "not_larger" ? ratios.min() : policy == "not_smaller" ? ratios.max() : nil
             for (index, axis) in axes.enumerated() {
                 scales[axis] = common ?? ratios[index]
-                output[axis] = common.map { Int(clampingTruncated: ($0 * Double(input[axis])).rounded(.toNearestOrAwayFromZero)) } ?? sizes[index]
+                output[axis] =
+                    common.map { Int(clampingTruncated: ($0 * Double(input[axis])).rounded(.toNearestOrAwayFromZero)) }
+                    ?? sizes[index]
             }
         } else if let given, !given.isEmpty {
             guard given.count == axes.count, given.allSatisfy({ $0 > 0 && $0.isFinite }) else {
@@ -161,7 +163,10 @@ struct ResizePlan {
         let (x, scale) = (Double(place), scales[axis])
         let (before, after) = (Double(input[axis]), Double(output[axis]))
         switch mode.coordinates {
-        case "align_corners": return after <= 1 ? 0 : x * (before - 1) / (after - 1)
+        case "align_corners":
+            // The extent before it was rounded, as the standard's cases have it.
+            let exact = scale * before
+            return exact <= 1 || after <= 1 ? 0 : x * (before - 1) / (exact - 1)
         case "asymmetric": return x / scale
         case "pytorch_half_pixel": return after > 1 ? (x + 0.5) / scale - 0.5 : 0
         case "tf_half_pixel_for_nn": return (x + 0.5) / scale
@@ -172,7 +177,8 @@ struct ResizePlan {
         case "tf_crop_and_resize":
             let (start, end) = region[axis]
             return after > 1
-                ? start * (before - 1) + x * (end - start) * (before - 1) / (after - 1) : 0.5 * (start + end) * (before - 1)
+                ? start * (before - 1) + x * (end - start) * (before - 1) / (after - 1)
+                : 0.5 * (start + end) * (before - 1)
         default: return (x + 0.5) / scale - 0.5
         }
     }

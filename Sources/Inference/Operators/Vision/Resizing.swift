@@ -5,7 +5,8 @@ extension Operators {
         "Resize", versions: [10, 11, 13, 18, 19], inputs: 1...4, types: [.fixedSize, .floats, .floats, .int64],
         attributes: [
             "antialias": .int, "axes": .ints, "coordinate_transformation_mode": .string, "cubic_coeff_a": .float,
-            "exclude_outside": .int, "extrapolation_value": .float, "keep_aspect_ratio_policy": .string, "mode": .string,
+            "exclude_outside": .int, "extrapolation_value": .float, "keep_aspect_ratio_policy": .string,
+            "mode": .string,
             "nearest_mode": .string,
         ],
         infer: { call throws(ModelError) in
@@ -13,7 +14,8 @@ extension Operators {
             guard let shape = call.shape() else { return [TensorType(call.elementType(), nil)] }
             let isOld = call.version == 10
             let (scales, sizes) = (isOld ? 1 : 2, 3)
-            guard let extents = try ResizePlan.known(shape), call.isKnownOrAbsent(scales), isOld || call.isKnownOrAbsent(sizes)
+            guard let extents = try ResizePlan.known(shape), call.isKnownOrAbsent(scales),
+                isOld || call.isKnownOrAbsent(sizes)
             else {
                 // Axes that keep their extent whatever the others are.
                 guard let factors = call.value(scales)?.doubles(), factors.count == shape.count else {
@@ -23,7 +25,8 @@ extension Operators {
                 return [TensorType(call.elementType(), kept)]
             }
             let plan = try ResizePlan(
-                call.node, input: extents, scales: call.value(scales)?.doubles(), sizes: isOld ? nil : call.indices(sizes))
+                call.node, input: extents, scales: call.value(scales)?.doubles(),
+                sizes: isOld ? nil : call.indices(sizes))
             return [TensorType(call.elementType(), extents: plan.output)]
         }
     ) { call throws(ModelError) in
@@ -48,7 +51,9 @@ extension Operators {
                 let scales = call.node.floats("scales") ?? call.value(1)?.doubles()
             else { return [TensorType(call.elementType(), Shapes.unknown(rank: shape.count))] }
             return [
-                TensorType(call.elementType(), extents: try ResizePlan(call.node, input: extents, scales: scales, sizes: nil).output)
+                TensorType(
+                    call.elementType(),
+                    extents: try ResizePlan(call.node, input: extents, scales: scales, sizes: nil).output)
             ]
         }
     ) { call throws(ModelError) in

@@ -14,7 +14,9 @@ extension Operators {
             guard ["zeros", "border", "reflection"].contains(padding) else {
                 throw .damaged("there is no padding_mode \"\(padding)\"")
             }
-            guard let shape = call.shape(0), let grid = call.shape(1) else { return [TensorType(call.elementType(), nil)] }
+            guard let shape = call.shape(0), let grid = call.shape(1) else {
+                return [TensorType(call.elementType(), nil)]
+            }
             guard shape.count >= 3, grid.count == shape.count else {
                 throw .damaged("its data has \(shape.count) axes, its grid \(grid.count)")
             }
@@ -72,7 +74,8 @@ extension Operators {
         }
 
         private func axisTaps(_ coordinate: Double, _ extent: Int) -> [(index: Int, weight: Double)] {
-            var x = isAligned
+            var x =
+                isAligned
                 ? (coordinate + 1) / 2 * Double(extent - 1) : ((coordinate + 1) * Double(extent) - 1) / 2
             guard x.isFinite else { return [] }
             let isCubic = mode == "cubic" || mode == "bicubic"
