@@ -115,7 +115,16 @@ import Testing
         for name in Set(results.flatMap(\.contents.operators)).sorted() {
             text += row(name, results.filter { $0.contents.operators.contains(name) })
         }
-        text += "\n## Failed\n\n"
+        text += """
+
+            ## Failed
+
+            Left as they are: the cases of QLinearMatMul with int8 expect -236 to wrap around to 20, and its definition
+            says that values saturate; the casts to bfloat16 expect the lower bits to be cut off, and here they are
+            rounded to the nearest value.
+
+
+            """
         for result in results {
             if case .failed(let reason) = result.outcome { text += "- \(result.test.name): \(reason)\n" }
         }

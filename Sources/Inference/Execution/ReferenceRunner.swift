@@ -2,6 +2,8 @@
 package struct ReferenceRunner: Sendable {
     /// The largest tensor that is made, in bytes of memory.
     package var largestTensorBytes = 1 << 33
+    /// The most iterations of one loop of the model.
+    package var largestIterations = Int.max
 
     package init() {}
 
@@ -76,7 +78,10 @@ package struct ReferenceRunner: Sendable {
             }
         }
         return try definition.evaluate(
-            OperatorCall(node: node, version: call.version, inputs: inputs, outputTypes: types) {
+            OperatorCall(
+                node: node, version: call.version, inputs: inputs, outputTypes: types,
+                largestIterations: largestIterations
+            ) {
                 graph, given throws(ModelError) in
                 var scope = values
                 for (port, tensor) in zip(graph.inputs, given) { scope[port.name] = tensor }

@@ -41,6 +41,9 @@ struct SupportCheck {
         let name = domain.isEmpty ? message.opType : "\(domain).\(message.opType)"
         for attribute in message.attribute {
             if attribute.hasT { check(attribute.t, &list) }
+            if ["to", "dtype", "output_dtype"].contains(attribute.name), let type = Int32(exactly: attribute.i) {
+                check(type, &list)
+            }
             if attribute.hasG {
                 values(of: attribute.g, &list)
                 for inner in try inliner.expanded(attribute.g.node, opsets: node.opsets) { try check(inner, &list) }

@@ -7,6 +7,8 @@ package struct OperatorCall: Sendable {
     package let inputs: [Tensor?]
     /// What the shape rule found; unknown extents depend on the values.
     package let outputTypes: [TensorType]
+    /// The most iterations of one loop.
+    package var largestIterations = Int.max
     /// Runs a subgraph with given inputs.
     package let runSubgraph: @Sendable (Graph, [Tensor]) throws(ModelError) -> [Tensor]
 

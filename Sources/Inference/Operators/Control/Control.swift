@@ -78,6 +78,9 @@ extension Operators {
         var stacks = [[Tensor]](repeating: [], count: body.outputs.count - 1 - carriedCount)
         var iteration = 0
         while goesOn && iteration < limit {
+            guard iteration < call.largestIterations else {
+                throw .tooLarge("it runs for more than \(call.largestIterations) iterations")
+            }
             let condition = try Tensor(shape: [], flags: [goesOn])
             let results = try call.runSubgraph(
                 body, [try Tensor(indices: [iteration], shape: []), condition] + carried)

@@ -26,6 +26,7 @@ struct WindowGeometry {
             throw .damaged(
                 "its kernel, strides, dilations and pads are \(kernel), \(strides), \(dilations) and \(pads)")
         }
+        _ = try Extents.count(kernel)
         padsBefore = Array(pads[..<rank])
         padsAfter = Array(pads[rank...])
         output = []
