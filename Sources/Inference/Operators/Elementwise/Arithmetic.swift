@@ -83,7 +83,7 @@ extension Operators {
     }
 
     static func legacyShape<Extent>(_ node: Node, _ rank: Int, _ shape: [Extent], filler: Extent) -> [Extent] {
-        guard node.int("broadcast") == 1, let axis = node.int("axis") else { return shape }
+        guard node.int("broadcast") == 1, let axis = node.int("axis"), axis >= -rank, axis < rank else { return shape }
         let trailing = rank - (axis < 0 ? axis + rank : axis) - shape.count
         return shape + Array(repeating: filler, count: max(trailing, 0))
     }

@@ -151,6 +151,9 @@ extension Operators {
         "STFT", versions: [17], inputs: 2...4, types: [.floats, .index, .first, .index], attributes: ["onesided": .int],
         infer: { call throws(ModelError) in
             try Shapes.expect(call, 0, rank: 3...3)
+            if let last = call.shape()?.last, ![.known(1), .known(2), .unknown].contains(last) {
+                throw .damaged("the last axis of its signal holds no complex numbers")
+            }
             guard let shape = call.shape(),
                 let plan = try stftPlan(
                     call.node, signal: shape[1].extent, step: call.indices(1),

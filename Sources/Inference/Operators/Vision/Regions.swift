@@ -54,6 +54,7 @@ extension Operators {
             let ratio = call.node.int("sampling_ratio") ?? 0
             let samplesY = ratio > 0 ? ratio : max(Int(binY.rounded(.up)), 0)
             let samplesX = ratio > 0 ? ratio : max(Int(binX.rounded(.up)), 0)
+            guard samplesY <= 1 << 12, samplesX <= 1 << 12 else { throw .wrongValue("a region is not on the data") }
             for channel in 0..<shape[1] {
                 let plane = (batches[region] * shape[1] + channel) * height * width
                 for bin in 0..<(rows * columns) {
