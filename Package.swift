@@ -91,7 +91,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
-                "WorkerPriority",
+                "WorkerPriority", "ProgramLink",
                 argumentParser,
             ]),
         room(
@@ -104,8 +104,9 @@ let package = Package(
             "BackgroundTasks",
             [
                 "SchedulingCore", "TaskModel", "SystemConditions", "ResourceProbe", "OpenCLKit", "CHostTimer",
-                "DescribedFile", "Locking",
+                "DescribedFile", "Locking", "ProgramLink",
             ]),
+        room("ProgramLink", ["JobLink", "TaskModel", "CProcess"]),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),
@@ -165,7 +166,10 @@ let package = Package(
             linkerSettings: [.linkedLibrary("jpeg")]),
         tests(
             of: "BackgroundTasks",
-            ["BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking"]),
+            [
+                "BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking",
+                "ProgramLink",
+            ]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -199,7 +203,7 @@ let package = Package(
             of: "BGRunCommands",
             [
                 "SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement", "BackgroundTasks",
-                "BackgroundTasksTesting", "SystemConditions",
+                "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
             ]),
         tests(
             of: "BackgroundService",

@@ -12,7 +12,7 @@ public struct BGRun: AsyncParsableCommand {
             ExportCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self, AttachCommand.self,
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
             CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
-            ServiceCommand.self,
+            ServiceCommand.self, PokeCommand.self,
             DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
             WhyCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]

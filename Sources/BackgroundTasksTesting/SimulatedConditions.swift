@@ -64,21 +64,9 @@ public struct SimulatedConditions: Hashable, Sendable {
     ///   - condition: Hours are no part of what is measured: `.allowedHours` changes nothing.
     ///   - isMet: Whether it is to hold.
     public mutating func set(_ condition: BGCondition, isMet: Bool) {
-        switch condition {
-        case .externalPower: power = isMet ? .external : .battery
-        case .batteryLevel: batteryPercent = isMet ? 100 : 5
-        case .lowPowerMode: isLowPowerMode = !isMet
-        case .thermal: thermal = isMet ? .nominal : .critical
-        case .pressure:
-            cpuPressure = isMet ? 0 : 100
-            if isMet { (ioPressure, memoryPressure) = (0, 0) }
-        case .memory: availableMemoryBytes = isMet ? 16 << 30 : 0
-        case .outputVolume: freeDiskBytes = isMet ? 500 << 30 : 0
-        case .network: network = isMet ? .unmetered : SimulatedConditions.Network.none
-        case .idle: isIdle = isMet
-        case .gpuContention: foreignGPULoad = isMet ? 0 : 100
-        case .allowedHours: break
-        }
+        var value = value
+        value.set(condition.kind, isMet: isMet)
+        self = Self(value)
     }
 
     package init(_ value: Conditions) {

@@ -1,5 +1,6 @@
 public import BackgroundTasks
 import SchedulingCore
+import TaskModel
 
 /// What goes wrong with machines (rule 99).
 ///
@@ -27,9 +28,8 @@ extension SimulatedMachine {
 
     private func set(_ condition: BGCondition, isMet: Bool) {
         if condition == .allowedHours {
-            let wall = clock.wallNow
-            let hours = isMet ? [] : [wall..<wall + .seconds(10 * 365 * 86_400)]
-            scheduler.host.perform { state, now in state.add(state.scheduler.blockHours(hours, at: now)) }
+            let simulation = Simulation(isMet ? .meet : .lose, condition.rawValue)
+            _ = scheduler.host.simulate(simulation)
         } else {
             conditions.change { $0.set(condition, isMet: isMet) }
         }
@@ -42,13 +42,7 @@ extension SimulatedMachine {
     /// - Returns: Tasks that lost it.
     @discardableResult
     public func loseDevice(named name: String) -> Int {
-        scheduler.host.perform { state, now in
-            let users = state.scheduler.jobs(program: state.program).filter {
-                $0.device == name && $0.state != .ended && $0.state != .waiting
-            }
-            for user in users { state.add(state.scheduler.deviceFailed(user.id, at: now)) }
-            return users.count
-        }
+        scheduler.host.perform { state, now in state.loseDevice(name, at: now) }
     }
 
     /// The driver of all GPUs crashes or hangs: whatever runs on them loses them, and until ``repairDriver()`` requests

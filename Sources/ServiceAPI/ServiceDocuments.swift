@@ -45,6 +45,10 @@ package struct Refusal: Error, Codable, Hashable, Sendable {
         self.rejection = rejection
     }
 
+    package init(_ problem: Diagnostic) {
+        self.init(code: problem.code, sentence: problem.sentence, fix: problem.fix)
+    }
+
     package init(_ rejection: Rejection) {
         self.init(
             code: rejection.first.detail, sentence: rejection.sentence, fix: rejection.fix, rejection: rejection)

@@ -1,6 +1,7 @@
 package import Foundation
 import Glibc
 package import ServiceAPI
+package import TaskModel
 
 /// Talks to the service of this user.
 package struct ServiceClient: Sendable {
@@ -34,10 +35,14 @@ package struct ServiceClient: Sendable {
 
     /// - Throws: ``Failure``.
     package func submit(_ submission: JobSubmission) throws(Failure) -> JobDocument {
-        guard let body = try? JSONEncoder().encode(submission) else {
-            preconditionFailure("a submission has a value that JSON cannot hold")
-        }
-        return try decode(exchange("POST", "/v1/jobs", body: body))
+        try post("/v1/jobs", submission)
+    }
+
+    /// Has something happen to the service (rule 99).
+    ///
+    /// - Throws: ``Failure``.
+    package func simulate(_ simulation: Simulation) throws(Failure) {
+        let _: Simulation = try post("/v1/simulations", simulation)
     }
 
     /// - Throws: ``Failure``.
@@ -134,6 +139,13 @@ package struct ServiceClient: Sendable {
 
     private func get<Document: Decodable>(_ path: String) throws(Failure) -> Document {
         try decode(exchange("GET", path))
+    }
+
+    private func post<Document: Decodable>(_ path: String, _ value: some Encodable) throws(Failure) -> Document {
+        guard let body = try? JSONEncoder().encode(value) else {
+            preconditionFailure("a document has a value that JSON cannot hold")
+        }
+        return try decode(exchange("POST", path, body: body))
     }
 
     private func decode<Document: Decodable>(_ body: Data) throws(Failure) -> Document {

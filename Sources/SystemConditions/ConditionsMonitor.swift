@@ -60,6 +60,10 @@ package final class ConditionsMonitor: ConditionsProvider {
 
     package func current() -> Conditions { readings().conditions }
 
+    package func allowedHours() throws(AllowedHoursError) -> AllowedHours {
+        try setup.withLock(\.settings.personFiles)?.allowedHours() ?? AllowedHours()
+    }
+
     /// Reads files anew. What comes from the message bus is what it last reported while the monitor is started, and is
     /// asked for otherwise.
     package func readings() -> ConditionReadings {

@@ -8,16 +8,19 @@ package struct ConditionSettings: Hashable, Sendable {
     package var lowPowerMode: Bool?
     /// A file with `on` or `off`, by which a person decides for all of their programs.
     package var lowPowerSwitch: String?
+    /// Where the person's hours are; nil for a machine without any.
+    package var personFiles: PersonFiles?
     /// Processes whose GPU load is not foreign.
     package var ownProcesses: Set<Int>
 
     package init(
         outputFolders: [String] = [], lowPowerMode: Bool? = nil, lowPowerSwitch: String? = nil,
-        ownProcesses: Set<Int> = []
+        personFiles: PersonFiles? = nil, ownProcesses: Set<Int> = []
     ) {
         self.outputFolders = outputFolders
         self.lowPowerMode = lowPowerMode
         self.lowPowerSwitch = lowPowerSwitch
+        self.personFiles = personFiles
         self.ownProcesses = ownProcesses
     }
 }

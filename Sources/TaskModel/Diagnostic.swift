@@ -1,5 +1,5 @@
 /// Something a person or program should know: a stable code, one sentence, and what would help (rule 19).
-package struct Diagnostic: Hashable, Codable, Sendable {
+package struct Diagnostic: Error, Hashable, Codable, Sendable {
     /// Stable machine code, e.g. `handlerMissing`.
     package var code: String
     package var sentence: String

@@ -1,9 +1,23 @@
 /// Why running work was asked to stop (rule 69).
-package enum StopReason: Hashable, Codable, Sendable {
+package enum StopReason: RawRepresentable, CaseIterable, Hashable, Codable, Sendable {
     case userStop, stalled, slowDeclined, timeBudget, preempted, memoryPressure, deviceLost, shutdown, sleep
     case hostRemoved, replaced, quota, simulated
     /// A condition that the work needs no longer holds.
     case conditionLost(ConditionKind)
+
+    package static let allCases: [StopReason] =
+        [
+            .userStop, .stalled, .slowDeclined, .timeBudget, .preempted, .memoryPressure, .deviceLost, .shutdown,
+            .sleep,
+            .hostRemoved, .replaced, .quota, .simulated,
+        ] + ConditionKind.allCases.map(StopReason.conditionLost)
+
+    package init?(rawValue: String) {
+        guard let reason = Self.allCases.first(where: { $0.code == rawValue }) else { return nil }
+        self = reason
+    }
+
+    package var rawValue: String { code }
 
     /// Stable machine code, e.g. `userStop` or `conditionLost.outputVolume`.
     package var code: String {

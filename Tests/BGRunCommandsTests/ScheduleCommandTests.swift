@@ -163,12 +163,25 @@ import Testing
         #expect(failures.contains { $0["detail"] as? String == "noLoader" })
     }
 
-    @Test("Submitting without a dry run says that it needs a host")
+    @Test("A manifest that nobody names is looked for as programs look for theirs")
+    func manifestSearch() throws {
+        let request = ["submit", "--dry-run", "--identifier", "org.a.job.x", "--kind", "continued", "--json"]
+        func status(_ environment: [String: String] = [:]) throws -> Int32 {
+            try CommandRun(request, in: place, environment: bareMachine.merging(environment) { $1 }).end().status
+        }
+        #expect(try status() == 64)
+        #expect(try status(["BGRUN_MANIFEST": "app.yml"]) == 0)
+        #expect(try status(["BGRUN_MANIFEST": "none.yml"]) == 66)
+        try place.write(Self.manifest, to: "bgrun-tasks.yml")
+        #expect(try status() == 0)
+    }
+
+    @Test("Submitting without a dry run says whose business that is")
     func submit() throws {
         let ended = try place.bgrun(
             "submit", "--manifest", "app.yml", "--identifier", "org.a.job.x", "--kind", "continued")
         #expect(ended.status == 64)
-        #expect(ended.errors.contains("host"))
+        #expect(ended.errors.contains("by the program that does its work"))
         #expect(try place.bgrun("submit", "--dry-run").status == 64)
         try place.write("program: org\n", to: "bad.yml")
         let bad = try place.bgrun(

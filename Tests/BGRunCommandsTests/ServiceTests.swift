@@ -224,4 +224,24 @@ import Testing
             #expect(ended.errors.contains("77"), "\(command)")
         }
     }
+
+    @Test("rule 51: jobs wait while the person's quiet hours last, and hear with the next request that they are over")
+    func quietHours() throws {
+        let service = try ServicePlace(environment: ["XDG_CONFIG_HOME": place.path + "/.config"])
+        func waitsForHours() throws -> Bool {
+            let reasons = try service.job(1)["reasons"] as? [[String: Any]] ?? []
+            return reasons.contains { $0["code"] as? String == "condition.allowedHours" && $0["earliest"] != nil }
+        }
+        try place.write("00:00-12:00,12:00-00:00\n", to: ".config/bgrun/quiet-hours")
+        #expect(try service.bgrun("run", "--detach", "--title", "A", "--idle", "--", "true").status == 0)
+        #expect(try waitsForHours())
+        try place.write("late\n", to: ".config/bgrun/quiet-hours")
+        #expect(try service.bgrun("run", "--detach", "--title", "B", "--", "true").status == 0)
+        #expect(try waitsForHours())
+        try place.write("\n", to: ".config/bgrun/quiet-hours")
+        #expect(try service.bgrun("run", "--detach", "--title", "C", "--", "true").status == 0)
+        #expect(try !waitsForHours())
+        let log = service.place.path + "/.state/bgrun/service.log"
+        #expect(try String(contentsOfFile: log, encoding: .utf8).contains("quietHours: The quiet hours \"late\""))
+    }
 }

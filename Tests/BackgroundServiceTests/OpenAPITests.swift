@@ -57,6 +57,13 @@ import Yams
         #expect(try keys(Refusal(code: "a", sentence: "b", fix: "c")) == schema("Refusal").required)
     }
 
+    @Test func simulationsAreAsDescribed() throws {
+        let schema = try schema("Simulation")
+        #expect(try keys(Simulation(.expire, "3", reason: .quota)) == schema.properties)
+        #expect(try keys(Simulation(.launch, "3")) == schema.required)
+        for kind in Simulation.Kind.allCases { #expect(ServiceRouter.description.contains(kind.rawValue)) }
+    }
+
     @Test func everyVerbIsDescribed() throws {
         for verb in JobVerb.allCases { #expect(ServiceRouter.description.contains(verb.rawValue)) }
     }

@@ -137,6 +137,10 @@ extension Simulation {
         let job = jobs[index]
         if job.state == .waiting { expectedEnds.append((job.id, .stopped(reason))) }
         jobs[index].goesOnAfterwards = false
+        // A person's stop counts for more than the leaving of the machine.
+        if reason == .userStop, job.stopReason == .sleep || job.stopReason == .shutdown {
+            jobs[index].stopReason = reason
+        }
         log { _ in "stop [\(job.id)] \(reason.code)" }
         let actions = core.stop(job.id, reason, at: now)
         if job.state == .live, job.phase != .expiring,

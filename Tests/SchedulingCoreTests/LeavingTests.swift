@@ -61,8 +61,9 @@ import Testing
         let id = try bench.admit("cont.x", .continued)
         bench.tell { $0.machineLeaves(.sleep, at: $1) }
         bench.tell { $0.stop(id, .userStop, at: $1) }
+        #expect(bench.expirations(of: id) == [.sleep])
         bench.tell { $0.completed(id, success: false, at: $1) }
-        #expect(bench.outcomes(of: id) == [.stopped(.sleep)])
+        #expect(bench.outcomes(of: id) == [.stopped(.userStop)])
         bench.tell { $0.machineReturned(at: $1) }
         #expect(bench.launches(of: id).count == 1)
     }

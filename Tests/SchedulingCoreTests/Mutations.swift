@@ -94,6 +94,10 @@ extension Mutation {
             file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "running[id]?.goesOnAfterwards = false",
             new: "_ = id", invariant: "leaving"),
         Mutation(
+            name: "a person's stop is told as the leaving of the machine",
+            file: "SchedulingCore/Scheduler/Scheduler+Ending.swift", old: "if reason == .userStop { running",
+            new: "if reason == .simulated { running", invariant: "oneOutcome"),
+        Mutation(
             name: "what was about to pause when the machine left never goes on",
             file: "SchedulingCore/Scheduler/Scheduler+Leaving.swift",
             old: " + running.keys.sorted().flatMap { goOnUnpaused($0) }", new: "", invariant: "workConserving"),

@@ -31,6 +31,9 @@ struct ConditionsCommand: ParsableCommand {
             FILES
               $XDG_CONFIG_HOME/bgrun/low-power-mode
                                        "on" or "off" decides about low power mode, whatever the system says
+              $XDG_CONFIG_HOME/bgrun/quiet-hours, prices.json, price-limit
+                                       what --quiet-hours, --prices and --price-limit take; also for the service and \
+            programs
             """
     )
 
@@ -85,7 +88,7 @@ struct ConditionsCommand: ParsableCommand {
         let reader = ConditionsReader(
             root: systemRoot, bus: .standard(root: systemRoot, environment: environment))
         let settings = ConditionSettings(
-            outputFolders: out, lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            outputFolders: out, lowPowerSwitch: PersonFiles(environment: environment)?.lowPowerSwitch,
             ownProcesses: [Int(getpid())])
 
         let trouble: Int32
@@ -109,7 +112,10 @@ struct ConditionsCommand: ParsableCommand {
     private func allowedHours() throws -> AllowedHours {
         var hours = AllowedHours()
         do {
-            hours.quietHours = try quietHours.map { text throws(AllowedHoursError) in try QuietHours.parse(text) } ?? []
+            if let files = PersonFiles(environment: ProcessInfo.processInfo.environment) {
+                hours = try files.allowedHours()
+            }
+            if let quietHours { hours.quietHours = try QuietHours.parse(quietHours) }
             if let prices, let priceLimit { hours.prices = try PriceFile(path: prices, limit: priceLimit) }
         } catch {
             let diagnostic = error.diagnostic

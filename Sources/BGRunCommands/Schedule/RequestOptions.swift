@@ -1,4 +1,5 @@
 import ArgumentParser
+import BackgroundTasks
 import DescribedFile
 import ScheduleSimulation
 import TaskModel
@@ -7,7 +8,10 @@ extension TaskKind: ExpressibleByArgument {}
 
 /// What is asked for, on the command line.
 struct RequestOptions: ParsableArguments {
-    @Option(help: .init("The program's manifest, in YAML or JSON.", valueName: "file"), completion: .file())
+    @Option(
+        help: .init(
+            "The program's manifest, in YAML or JSON; by default what BGRUN_MANIFEST names, or bgrun-tasks.yml here.",
+            valueName: "file"), completion: .file())
     var manifest: String?
 
     @Option(help: .init("The program; by default that of the manifest.", valueName: "name"))
@@ -107,13 +111,6 @@ struct DescribedRequest {
                 throw error.told(.doneWithFailures)
             }
         }
-        if let path = options.manifest {
-            do throws(FileMistakes) {
-                manifest = try Self.manifest(at: path)
-            } catch {
-                throw error.told(.configuration)
-            }
-        }
         var complete = request ?? TaskRequest(identifier: TaskIdentifier(identifier ?? ""), kind: .continued)
         if let identifier { complete.identifier = TaskIdentifier(identifier) }
         guard !complete.identifier.rawValue.isEmpty, request != nil || options.kind != nil else {
@@ -122,12 +119,20 @@ struct DescribedRequest {
                 fix: "Name a file that describes it, or give --identifier and --kind.", .usage)
         }
         options.apply(to: &complete, now: now)
-        let known =
-            manifest ?? (complete.identifier.rawValue.hasPrefix("\(Program.identifier).") ? Program.manifest : nil)
-        guard let known else {
+        let isOwn = complete.identifier.rawValue.hasPrefix("\(Program.identifier).")
+        // As a program of the library finds it, but for the folder of its executable.
+        let found = manifest == nil && !isOwn ? ManifestSearch.path(executableFolder: nil) : nil
+        if let path = options.manifest ?? found {
+            do throws(FileMistakes) {
+                manifest = try Self.manifest(at: path)
+            } catch {
+                throw error.told(.configuration)
+            }
+        }
+        guard let known = manifest ?? (isOwn ? Program.manifest : nil) else {
             throw Trouble.told(
-                "the program's manifest is not known.", fix: "Name it by --manifest, or in the file by \"manifest\".",
-                .usage)
+                "the program's manifest is not known.",
+                fix: "Name it by --manifest, in the file by \"manifest\", or by BGRUN_MANIFEST.", .usage)
         }
         self.manifest = known
         self.request = complete

@@ -4,9 +4,17 @@ import FoundationEssentials
 import ScheduleSimulation
 import TaskModel
 
+/// `bgrun simulate`.
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate",
+        commandName: "simulate", abstract: "Play a described day, or have something happen to what runs.",
+        subcommands: [PlayCommand.self, HappenCommand.self], defaultSubcommand: PlayCommand.self)
+}
+
+/// `bgrun simulate play`, or without that word.
+struct PlayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
         abstract: "Play a described day of requests and conditions, and draw who ran and who waited for what.",
         discussion: """
             The day is played against the real scheduler with tasks that only pretend to work, without waiting: two \

@@ -6,7 +6,7 @@ struct SubmitCommand: ParsableCommand {
         abstract: "Tell whether a request would be admitted on this machine now, and what it would wait for.",
         discussion: """
             With --dry-run the scheduler decides as it would for a real submission, with this machine's conditions \
-            and devices, and changes nothing. Submitting itself needs a host: a program that uses the library.
+            and devices, and changes nothing. Submitting itself is for the program that does the work.
 
             A request file has the keys identifier, kind, needs (network, power, gpu), idle, prefers, mustBeKnown, \
             floor, strategy, priority, initiator, memory, gpuMemory, work, and manifest: a file, or its keys.
@@ -46,8 +46,8 @@ struct SubmitCommand: ParsableCommand {
     func run() throws {
         guard dryRun else {
             throw Trouble.told(
-                "there is no scheduler service to submit to yet; submitting needs a host, a program that uses the "
-                    + "library.", fix: "With --dry-run it is told what would come of the request.", .usage)
+                "a request is submitted by the program that does its work.",
+                fix: "With --dry-run it is told what would come of it; bgrun run makes a command a job.", .usage)
         }
         let preview = SubmissionPreview(
             try DescribedRequest(file: file, identifier: identifier, options: options))

@@ -11,13 +11,25 @@ struct ThisMachine {
     /// Why there is no GPU, and which there are; empty where nobody asks for one.
     var offer: ComputeOffer
     var now: WallTime
+    var hours: AllowedHours
 
     /// Looks at the machine. Drivers are tried only for a request that wants a GPU, each in a process of its own.
     static func look(for request: TaskRequest) -> ThisMachine {
         let wantsGPU = !request.requiredResources.union(request.preferredResources).isEmpty
         return ThisMachine(
             conditions: currentConditions(), offer: ComputeOffer.look(for: wantsGPU ? .requireDevice : .cpu),
-            now: currentTime())
+            now: currentTime(), hours: currentHours())
+    }
+
+    /// The person's; those that cannot be read are told on standard error, and left out.
+    static func currentHours() -> AllowedHours {
+        guard let files = PersonFiles(environment: ProcessInfo.processInfo.environment) else { return AllowedHours() }
+        do {
+            return try files.allowedHours()
+        } catch {
+            StandardError.write("bgrun: \(error.diagnostic.sentence) \(error.diagnostic.fix)\n")
+            return AllowedHours()
+        }
     }
 
     /// As they are read now; what cannot be read blocks nothing.
@@ -26,7 +38,7 @@ struct ThisMachine {
         let root = SystemRoot(environment["BGRUN_SYSTEM_ROOT"] ?? "/")
         let reader = ConditionsReader(root: root, bus: .standard(root: root, environment: environment))
         let settings = ConditionSettings(
-            outputFolders: ["."], lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            outputFolders: ["."], lowPowerSwitch: PersonFiles(environment: environment)?.lowPowerSwitch,
             ownProcesses: [Int(getpid())])
         var meter = GPULoadMeter()
         return reader.read(settings, meter: &meter).conditions
@@ -52,6 +64,7 @@ struct ThisMachine {
         }
         _ = scheduler.capabilitiesChanged(devices: devices, absences: offer.absences, at: .zero)
         _ = scheduler.conditionsChanged(conditions, at: .zero)
+        _ = scheduler.blockHours(hours.blocked(from: now.sinceEpoch, days: 8), at: .zero)
         return scheduler
     }
 }

@@ -89,11 +89,13 @@ enum ServiceAccess {
 extension ExitStatus {
     fileprivate static func of(_ refusal: Refusal) -> ExitStatus {
         switch refusal.code {
-        case "noSuchJob", "noFolder", "noLog": .missingInput
+        case "noSuchJob", "noFolder", "noLog", "notRunning", "notWaiting", "deviceUnused", "unknownCondition",
+            "notLaunched":
+            .missingInput
         case "jobEnded", "notResumable", "noCommand", "nulByte": .usage
         case "draining", "busy", "lost": .stoppedEarly
         case "writeFailed": .writeFailed
-        case "otherUser": .notPermitted
+        case "otherUser", "simulationOff": .notPermitted
         case "runtimeFolder", "serviceNotStarted", "damaged", "cannotOpen", "newerVersion", "otherVersion":
             .configuration
         default: .bug

@@ -145,7 +145,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(),
                 capabilities: ProbedCapabilities(), inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine),
                 executable: ProcessInfo.processInfo.environment["BGRUN_EXECUTABLE"] ?? Program.path,
-                settings: Self.settings)
+                settings: Self.settings, allowsSimulation: Simulation.isAllowed(ProcessInfo.processInfo.environment))
             let announce = announce
             let service = try BackgroundService(
                 machine, store: store, place: place,

@@ -178,7 +178,7 @@ final class ExportRun {
         }
         if verdict == .deviceFailed { ComputeOffer.deviceFailed() }
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
-        // After the worker has its next item: whatever ends this process, what is finished is known to be.
+        // Where it gets no other item.
         journal.flush()
     }
 
@@ -317,6 +317,8 @@ final class ExportRun {
         let item = plan.items[index]
         inFlight[worker] = InFlight(item: index, terms: terms, since: now)
         do {
+            // A worker begins nothing before what it has finished is known to be: a kill costs what is in work.
+            journal.settle()
             try journal.plan(plan.items, from: index, planned: &planned)
             let process: WorkerProcess
             if let known = workers[worker] {

@@ -3,7 +3,8 @@ import Locking
 import TaskModel
 import TaskStore
 
-/// Brings records into the journal in batches, on a thread of its own, so that the supervisor never waits for a disk.
+/// Brings records into the journal, by itself on a thread of its own. A record is written through before its worker
+/// goes on; that costs some ten microseconds, since the store waits for no disk (WAL, `synchronous = NORMAL`).
 final class JournalWriter: Sendable {
     /// Outputs are noted this many items ahead of the work: few enough that a kill leaves little that was noted and not
     /// begun, enough that noting costs next to nothing.

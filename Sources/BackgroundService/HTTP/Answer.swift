@@ -48,8 +48,9 @@ enum Answer {
         case nil: break
         }
         switch refusal.code {
-        case "noSuchJob", "noLog": return .notFound
+        case "noSuchJob", "noLog", "notRunning", "notWaiting", "deviceUnused": return .notFound
         case "jobEnded", "notResumable", "lost": return .conflict
+        case "simulationOff": return .forbidden
         case "draining", "busy": return .serviceUnavailable
         case "writeFailed": return .init(code: 507, reasonPhrase: "Insufficient Storage")
         case "damaged", "cannotOpen", "newerVersion": return .internalServerError

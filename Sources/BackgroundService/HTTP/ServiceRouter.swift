@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceAPI
+import TaskModel
 
 /// What the service answers to; `openapi.yml` in this folder describes it.
 package enum ServiceRouter {
@@ -38,17 +39,21 @@ package enum ServiceRouter {
             return await Answer.of { () throws(Refusal) in try keeper.documents(all: all) }
         }
         v1.post("jobs") { request, _ in
-            let body = try await request.body.collect(upTo: maxBody)
-            let submission: JobSubmission
-            do {
-                submission = try JSONDecoder().decode(JobSubmission.self, from: Data(body.readableBytesView))
-            } catch {
-                return Answer.refusal(
-                    .init(
-                        code: "badSubmission", sentence: "The body is no submission: \(Self.sentence(error)).",
-                        fix: "See /openapi.yml."))
+            switch try await body(of: request, JobSubmission.self, "submission") {
+            case .failure(let refusal): return Answer.refusal(refusal)
+            case .success(let submission):
+                return await Answer.of(.created) { () throws(Refusal) in try keeper.submit(submission) }
             }
-            return await Answer.of(.created) { () throws(Refusal) in try keeper.submit(submission) }
+        }
+        v1.post("simulations") { request, _ in
+            switch try await body(of: request, Simulation.self, "simulation") {
+            case .failure(let refusal): return Answer.refusal(refusal)
+            case .success(let simulation):
+                return await Answer.of { () throws(Refusal) in
+                    try keeper.simulate(simulation)
+                    return simulation
+                }
+            }
         }
         v1.get("jobs/:id") { _, context in
             guard let id = job(context) else { return unknown }
@@ -71,6 +76,20 @@ package enum ServiceRouter {
                         fix: "Ask one of \(JobVerb.allCases.map(\.rawValue).joined(separator: ", "))."))
             }
             return await Answer.of { () throws(Refusal) in try keeper.ask(id, verb) }
+        }
+    }
+
+    private static func body<Document: Decodable>(
+        of request: Request, _ type: Document.Type, _ name: String
+    ) async throws -> Result<Document, Refusal> {
+        let body = try await request.body.collect(upTo: maxBody)
+        do {
+            return .success(try JSONDecoder().decode(type, from: Data(body.readableBytesView)))
+        } catch {
+            return .failure(
+                .init(
+                    code: "bad\(name.capitalized)", sentence: "The body is no \(name): \(sentence(error)).",
+                    fix: "See /openapi.yml."))
         }
     }
 

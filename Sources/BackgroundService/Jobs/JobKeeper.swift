@@ -21,11 +21,13 @@ package final class JobKeeper: Sendable {
         /// Of bgrun itself.
         package var executable: String
         package var settings: SchedulerSettings
+        /// A test may say what happens (rule 99).
+        package var allowsSimulation: Bool
 
         package init(
             clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
             inhibitor: (any SleepInhibiting)? = nil, executable: String,
-            settings: SchedulerSettings = SchedulerSettings()
+            settings: SchedulerSettings = SchedulerSettings(), allowsSimulation: Bool = false
         ) {
             self.clock = clock
             self.conditions = conditions
@@ -33,6 +35,7 @@ package final class JobKeeper: Sendable {
             self.inhibitor = inhibitor
             self.executable = executable
             self.settings = settings
+            self.allowsSimulation = allowsSimulation
             // Every command of the person is of one program here.
             self.settings.maxPending = [.refresh: 1_000, .processing: 10_000, .continued: 10_000]
         }
@@ -70,9 +73,15 @@ package final class JobKeeper: Sendable {
                 inhibitor: machine.inhibitor),
             settings: machine.settings, own: [], firstID: try store.lastJob() + 1)
         host.begin(
-            .init { [weak self] output in
-                if case .act(let action) = output { self?.act(action) }
-            })
+            .init(
+                carryOut: { [weak self] output in
+                    if case .act(let action) = output { self?.act(action) }
+                },
+                note: { _, problem in
+                    // The service's log.
+                    FileHandle.standardError.write(
+                        Data("\(problem.code): \(problem.sentence) \(problem.fix)\n".utf8))
+                }))
         host.decide { state, now in Self.permit("\(Self.program).*", &state, at: now) }
         try adopt()
     }

@@ -86,6 +86,13 @@ final class JobProcess: Sendable {
         Glibc.kill(processID, SIGKILL)
     }
 
+    /// Lets it do nothing any more, without asking it.
+    func halt() {
+        guard !hasExited.withLock(\.self) else { return }
+        Glibc.kill(-processID, SIGSTOP)
+        Glibc.kill(processID, SIGSTOP)
+    }
+
     /// A command that knows nothing of the service is told by signals.
     private func signal(for command: JobCommand) {
         switch command {

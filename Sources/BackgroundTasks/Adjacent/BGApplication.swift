@@ -1,6 +1,7 @@
 public import Dispatch
 public import Foundation
 import Locking
+import ProgramLink
 import TaskModel
 
 /// What `UIApplication` offers for background work, for a process without one.
@@ -249,6 +250,11 @@ public final class BGApplication: Sendable {
         )?
     ) {
         state.withLock { $0.onPoke = handler }
+        // `bgrun poke` finds the program from now on.
+        let answer: @Sendable ([String: String]) -> ProgramAnswer = { [weak self] in
+            self?.poked($0) ?? ProgramAnswer()
+        }
+        scheduler.hear(handler == nil ? nil : answer)
         deliverPokes()
     }
 
@@ -257,6 +263,14 @@ public final class BGApplication: Sendable {
     public func poke(_ userInfo: [String: String] = [:]) {
         state.withLock { $0.pokes.poked(userInfo) }
         deliverPokes()
+    }
+
+    /// Somebody else has poked the program.
+    private func poked(_ userInfo: [String: String]) -> ProgramAnswer {
+        poke(userInfo)
+        let now = host.clock.now
+        let next = state.withLock { state in state.pokes.nextDeadline.map { max($0, state.pokeEnds ?? $0) } }
+        return ProgramAnswer(delay: next.map { max($0 - now, .zero).seconds })
     }
 
     private func deliverPokes() {

@@ -9,8 +9,9 @@ extension ConditionsMonitor {
     package static func ofThisMachine(outputFolders: [String] = []) -> ConditionsMonitor {
         let environment = ProcessInfo.processInfo.environment
         let reader = ConditionsReader(root: root, bus: busOfThisMachine)
+        let files = PersonFiles(environment: environment)
         let settings = ConditionSettings(
-            outputFolders: outputFolders, lowPowerSwitch: LowPowerSwitch.path(environment: environment),
+            outputFolders: outputFolders, lowPowerSwitch: files?.lowPowerSwitch, personFiles: files,
             ownProcesses: [Int(ProcessInfo.processInfo.processIdentifier)])
         return ConditionsMonitor(reader, settings: settings)
     }

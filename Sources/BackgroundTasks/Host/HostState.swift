@@ -1,4 +1,5 @@
 package import SchedulingCore
+import TaskModel
 
 /// What a host decides with and what it still has to do, all behind one lock.
 package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
@@ -21,12 +22,20 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
     /// Since when nothing has waited or run, nor was about to.
     var emptySince: Duration?
     var sampling = ConditionSampling.none
+    /// As they were last heard, and what is to be taken for true instead (rule 99).
+    var measured = Conditions()
+    var simulated: [ConditionKind: Bool] = [:]
+    /// The person's hours in which background work may not run, in the next days, and why they cannot be read.
+    var blockedHours: [Range<Duration>] = []
+    var hoursProblem: Diagnostic?
     var sleepDelay = SleepDelay()
     /// Sleep cannot be delayed here, and that was noted.
     var lacksInhibitor = false
     var nextIsSetTo: Duration?
     var sleepDelayIsSetTo: Duration?
     var restIsSetTo: Duration?
+    /// When the hours are looked at again.
+    var hoursIsSetTo: Duration?
 
     init(scheduler: Scheduler, own: Own) {
         self.scheduler = scheduler
@@ -51,6 +60,23 @@ package struct HostState<Own: Sendable, Message: Sendable>: Sendable {
         let rest = since + .seconds(10)
         needsConditions = rest > now
         return needsConditions ? rest : nil
+    }
+
+    /// The conditions to decide by.
+    var conditions: Conditions {
+        simulated.reduce(into: measured) { $0.set($1.key, isMet: $1.value) }
+    }
+
+    /// Has the scheduler keep to the person's hours, or to what is to be taken for true instead.
+    mutating func blockHours(at now: Duration) {
+        let wall = now + wallOffset
+        let hours =
+            switch simulated[.allowedHours] {
+            case nil: blockedHours
+            case true?: [Range<Duration>]()
+            case false?: [wall..<wall + .seconds(10 * 365 * 86_400)]
+            }
+        add(scheduler.blockHours(hours, at: now))
     }
 
     package mutating func add(_ actions: [SchedulerAction]) {

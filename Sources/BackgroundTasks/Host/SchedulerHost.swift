@@ -64,6 +64,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
         var next: any HostAlarm
         var sleepDelay: any HostAlarm
         var rest: any HostAlarm
+        var hours: any HostAlarm
         var wallWatch: any Sendable
     }
 
@@ -107,8 +108,10 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
         }
         let sleepDelay = clock.makeAlarm { [weak self] in self?.decide { state, _ in state.sleepDelayIsSetTo = nil } }
         let rest = clock.makeAlarm { [weak self] in self?.decide { state, _ in state.restIsSetTo = nil } }
+        let hours = clock.makeAlarm { [weak self] in self?.lookAtHours() }
         setup.withLock {
-            $0 = Setup(conduct: conduct, next: next, sleepDelay: sleepDelay, rest: rest, wallWatch: ())
+            $0 = Setup(
+                conduct: conduct, next: next, sleepDelay: sleepDelay, rest: rest, hours: hours, wallWatch: ())
         }
         let watch = clock.watchWallClock { [weak self] in self?.decide { _, _ in } }
         setup.withLock { $0?.wallWatch = watch }
@@ -206,6 +209,12 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
                 state.restIsSetTo = rest
                 setup.rest.set(at: rest)
             }
+            let hasHours = state.needsConditions && !state.blockedHours.isEmpty
+            let hours = hasHours ? state.hoursIsSetTo ?? now + Self.hoursPeriod : nil
+            if state.hoursIsSetTo != hours {
+                state.hoursIsSetTo = hours
+                setup.hours.set(at: hours)
+            }
             setup.conduct.settled(&state, now)
             return nil
         }
@@ -229,7 +238,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
             defer { state.needsConditions = true }
             return !state.needsConditions
         }
-        guard isFirst else { return }
+        guard isFirst else { return lookAtHours() }
         // An unknown value blocks nothing, so nothing may start before the first reading.
         conditionsChanged(machine.conditions.current())
     }
@@ -253,7 +262,42 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     }
 
     private func conditionsChanged(_ conditions: Conditions) {
-        perform { scheduler, now in scheduler.conditionsChanged(conditions, at: now) }
+        lookAtHours()
+        decide { state, now in
+            state.measured = conditions
+            state.add(state.scheduler.conditionsChanged(state.conditions, at: now))
+        }
+    }
+
+    /// The person's hours are looked at with each request and each change of the conditions, some days ahead. Where
+    /// there are any, that is done this often too: without, nothing is to wake (rule 54).
+    private static var hoursPeriod: Duration { .seconds(86_400) }
+    private static var hoursAhead: Int { 8 }
+
+    /// Takes the person's hours as they are now (rule 51). Those that cannot be read are noted, and change nothing.
+    private func lookAtHours() {
+        let found: Result<AllowedHours, AllowedHoursError>
+        do {
+            found = .success(try machine.conditions.allowedHours())
+        } catch {
+            found = .failure(error)
+        }
+        let blocked = found.map { $0.blocked(from: machine.clock.wallNow, days: Self.hoursAhead) }
+        let conduct = setup.withLock { $0?.conduct }
+        decide { state, now in
+            state.hoursIsSetTo = nil
+            switch blocked {
+            case .success(let hours):
+                state.hoursProblem = nil
+                guard hours != state.blockedHours else { return }
+                state.blockedHours = hours
+                state.blockHours(at: now)
+            case .failure(let error):
+                guard error.diagnostic != state.hoursProblem else { return }
+                state.hoursProblem = error.diagnostic
+                conduct?.note(&state, error.diagnostic)
+            }
+        }
     }
 
     // MARK: Sleep and shutdown (rule 78)

@@ -140,24 +140,6 @@ extension TaskHost {
             return true
         }
     }
-
-    func simulateLaunch(_ identifier: String) -> Bool {
-        perform { state, now in
-            guard let job = state.scheduler.waitingJob(TaskIdentifier(identifier), program: state.program) else {
-                return false
-            }
-            state.add(state.scheduler.simulateLaunch(job, at: now))
-            return true
-        }
-    }
-
-    func simulateExpiration(_ identifier: String, _ reason: StopReason) -> Bool {
-        perform { state, now in
-            guard let job = state.job(identifier), state.own.running[job] != nil else { return false }
-            state.add(state.scheduler.stop(job, reason, at: now))
-            return true
-        }
-    }
 }
 
 extension ProgramHostState {

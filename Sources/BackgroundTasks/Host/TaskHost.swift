@@ -3,7 +3,7 @@ import Foundation
 package import SchedulingCore
 import Locking
 package import SystemConditions
-import TaskModel
+package import TaskModel
 
 /// Carries out what the scheduler decides, for the one program of this process.
 package final class TaskHost: Sendable {
@@ -97,6 +97,15 @@ package final class TaskHost: Sendable {
 
     /// As ``SchedulerHost/learnCapabilities()``.
     func learnCapabilities() { core.learnCapabilities() }
+
+    /// As ``SchedulerHost/simulate(_:job:)``; tasks have identifiers.
+    package func simulate(_ simulation: Simulation) -> Diagnostic? {
+        core.simulate(simulation) { state in
+            simulation.kind == .launch
+                ? state.scheduler.waitingJob(TaskIdentifier(simulation.target), program: state.program)
+                : state.job(simulation.target)
+        }
+    }
 
     // MARK: The person's switch
 

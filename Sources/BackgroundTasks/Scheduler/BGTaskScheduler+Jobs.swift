@@ -112,10 +112,11 @@ extension BGTaskScheduler {
     /// Launches a waiting request now, whatever its conditions and the room.
     ///
     /// - Parameter identifier: Of a request that waits.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was one that could start: none starts while the machine leaves, and no two of one
+    ///   identifier run at once.
     @discardableResult
     public func simulateLaunch(forTaskWithIdentifier identifier: String) -> Bool {
-        host.simulateLaunch(identifier)
+        host.simulate(Simulation(.launch, identifier)) == nil
     }
 
     /// Expires a running task.
@@ -128,6 +129,6 @@ extension BGTaskScheduler {
     public func simulateExpiration(
         forTaskWithIdentifier identifier: String, reason: BGStopReason = .simulated
     ) -> Bool {
-        host.simulateExpiration(identifier, reason.value)
+        host.simulate(Simulation(.expire, identifier, reason: reason.value)) == nil
     }
 }

@@ -19,7 +19,9 @@ public final class BGTaskScheduler: NSObject, Sendable {
     package static let standIn = Lock<BGTaskScheduler?>(nil)
 
     package let host: TaskHost
-    private let isShared: Bool
+    /// Of this process, not of a test.
+    let isShared: Bool
+    let door = Lock(Doorway())
 
     private override init() {
         host = TaskHost(
@@ -51,7 +53,12 @@ public final class BGTaskScheduler: NSObject, Sendable {
     /// - Parameter path: Of the manifest.
     /// - Throws: ``ManifestError`` with every mistake in the file; nothing has changed then.
     public func configure(manifest path: String) throws(ManifestError) {
-        host.configure(try ManifestFile.read(path: path))
+        configure(try ManifestFile.read(path: path))
+    }
+
+    private func configure(_ manifest: Manifest) {
+        host.configure(manifest)
+        openDoorIfWanted()
     }
 
     /// Takes the program's name, modes, identifiers and grants from code.
@@ -65,7 +72,7 @@ public final class BGTaskScheduler: NSObject, Sendable {
     public func configure(
         program: String, modes: Set<Mode>, permittedIdentifiers: [String], grants: Grants = []
     ) throws(ManifestError) {
-        host.configure(
+        configure(
             try Manifest(program: program, modes: modes, permittedIdentifiers: permittedIdentifiers, grants: grants))
     }
 
@@ -210,7 +217,7 @@ public final class BGTaskScheduler: NSObject, Sendable {
                             + "or put \(ManifestSearch.names[0]) beside the executable."))
                 return
             }
-            host.configure(try ManifestFile.read(path: path))
+            configure(try ManifestFile.read(path: path))
         } catch {
             host.hasNoManifest(
                 Diagnostic(code: error.code, sentence: "The manifest was refused. \(error)", fix: error.fix))

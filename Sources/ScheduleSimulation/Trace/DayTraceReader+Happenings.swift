@@ -92,7 +92,7 @@ extension DayTraceReader {
                 fix: "Write one of \(Self.eventKeys.joined(separator: ", ")) with its value.")
             return
         }
-        let reason = fields["reason"].map(Self.stopReason) ?? .simulated
+        let reason = fields["reason"].map { $0.choice(StopReason.self) } ?? .simulated
         if let value = fields["reason"], key != "simulateExpiration" {
             value.refuse("reason", "Only simulateExpiration has a reason.", fix: "Remove it.")
         }
@@ -142,13 +142,5 @@ extension DayTraceReader {
         value.refuse(
             "unknownDevice", "There is no device \"\(id)\" in this day.", fix: "Describe it under \"devices\".")
         return nil
-    }
-
-    private static func stopReason(_ value: DescribedValue) -> StopReason? {
-        value.choice([
-            "simulated": StopReason.simulated, "userStop": .userStop, "stalled": .stalled, "timeBudget": .timeBudget,
-            "preempted": .preempted, "memoryPressure": .memoryPressure, "shutdown": .shutdown, "sleep": .sleep,
-            "quota": .quota,
-        ])
     }
 }

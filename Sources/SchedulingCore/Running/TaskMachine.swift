@@ -75,6 +75,16 @@ package struct TaskMachine: Sendable {
         }
     }
 
+    /// A person wants a task to end that already does so because the machine leaves: that is why it has ended then, and
+    /// it is not to go on afterwards.
+    package mutating func personStops() {
+        switch phase {
+        case .expiring(.sleep, let deadline), .expiring(.shutdown, let deadline):
+            phase = .expiring(.userStop, deadline: deadline)
+        case .active, .pausing, .paused, .expiring, .ended: break
+        }
+    }
+
     /// The task says that it is done.
     ///
     /// - Parameters:

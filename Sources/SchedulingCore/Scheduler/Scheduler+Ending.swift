@@ -65,6 +65,7 @@ extension Scheduler {
         advance(to: time)
         if waiting[id] != nil { return endWaiting(id, .stopped(reason)) + schedule() }
         running[id]?.goesOnAfterwards = false
+        if reason == .userStop { running[id]?.machine.personStops() }
         return expire(id, reason) + schedule()
     }
 
