@@ -1,0 +1,136 @@
+import COneDNN
+
+/// What is done to a primitive's result before it is written, in one pass.
+///
+/// A result r of ``Convolution`` or ``MatrixProduct``, bias included, becomes
+/// `write(zeroPoint + p(outputScale * r))`, where p are the post-operations in order and `write` rounds to the nearest
+/// (ties to even) and saturates where the destination is an integer. Zero points of operands are subtracted from them
+/// before they are multiplied. That is oneDNN 2's order: a bias is added before the scale is applied, so it is given in
+/// the accumulator's units.
+package struct Attributes: Sendable, CustomStringConvertible {
+    package var postOperations: [PostOperation] = []
+    package var outputScale: OutputScale = .one
+    package var sourceZeroPoint: Int32 = 0
+    package var destinationZeroPoint: Int32 = 0
+
+    package init(_ postOperations: [PostOperation] = []) {
+        self.postOperations = postOperations
+    }
+
+    package enum OutputScale: Hashable, Sendable {
+        case one
+        case common(Float)
+        /// One for each index of the destination's channels: dimension 1, or the last one of ``MatrixProduct``.
+        case perChannel([Float])
+    }
+
+    var isEmpty: Bool {
+        postOperations.isEmpty && outputScale == .one && sourceZeroPoint == 0 && destinationZeroPoint == 0
+    }
+
+    package var description: String {
+        var parts = postOperations.map(\.description)
+        switch outputScale {
+        case .one: break
+        case .common(let scale): parts.append("scale \(scale)")
+        case .perChannel(let scales): parts.append("\(scales.count) scales")
+        }
+        if sourceZeroPoint != 0 { parts.append("source zero point \(sourceZeroPoint)") }
+        if destinationZeroPoint != 0 { parts.append("destination zero point \(destinationZeroPoint)") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Second operands of binary post-operations.
+    var arguments: [Argument] {
+        postOperations.indices.compactMap {
+            if case .binary = postOperations[$0] { .postOperation($0) } else { nil }
+        }
+    }
+
+    var operationsPerElement: Int {
+        postOperations.reduce(0) { sum, operation in
+            if case .sum = operation { sum + 2 } else { sum + 1 }
+        }
+    }
+
+    /// - Returns: A `dnnl_primitive_attr_t`, which the caller destroys.
+    func makeHandle(
+        for operation: some Operation, on engine: CPUEngine, _ request: String
+    ) throws(OneDNNError) -> OpaquePointer {
+        let functions = engine.functions
+        var raw: OpaquePointer?
+        try check(functions.dnnl_primitive_attr_create(&raw), request)
+        let handle = try made(raw, request)
+        do throws(OneDNNError) {
+            try check(functions.dnnl_primitive_attr_set_scratchpad_mode(handle, dnnl_scratchpad_mode_user), request)
+            try setScale(handle, operation, functions, request)
+            for (argument, point) in [(DNNL_ARG_SRC, sourceZeroPoint), (DNNL_ARG_DST, destinationZeroPoint)]
+            where point != 0 {
+                try check(functions.dnnl_primitive_attr_set_zero_points(handle, argument, 1, 0, [point]), request)
+            }
+            if !postOperations.isEmpty { try setPostOperations(handle, functions, request) }
+        } catch {
+            _ = functions.dnnl_primitive_attr_destroy(handle)
+            throw error
+        }
+        return handle
+    }
+
+    private func setScale(
+        _ handle: OpaquePointer, _ operation: some Operation, _ functions: bg_dnnl_functions, _ request: String
+    ) throws(OneDNNError) {
+        switch outputScale {
+        case .one: break
+        case .common(let scale):
+            try check(functions.dnnl_primitive_attr_set_output_scales(handle, 1, 0, [scale]), request)
+        case .perChannel(let scales):
+            let channels = operation is MatrixProduct ? operation.destination.rank - 1 : 1
+            guard operation.destination.rank > channels, operation.destination.dimensions[channels] == scales.count
+            else { throw OneDNNError(.invalidArguments, request) }
+            try check(
+                functions.dnnl_primitive_attr_set_output_scales(
+                    handle, Int64(scales.count), 1 << Int32(channels), scales), request)
+        }
+    }
+
+    private func setPostOperations(
+        _ handle: OpaquePointer, _ functions: bg_dnnl_functions, _ request: String
+    ) throws(OneDNNError) {
+        var raw: OpaquePointer?
+        try check(functions.dnnl_post_ops_create(&raw), request)
+        let list = try made(raw, request)
+        defer { _ = functions.dnnl_post_ops_destroy(list) }
+        for operation in postOperations {
+            switch operation {
+            case .sum(let scale, let zeroPoint):
+                try check(
+                    functions.dnnl_post_ops_append_sum_v3(list, scale, zeroPoint, dnnl_data_type_undef), request)
+            case .elementWise(let function):
+                let (algorithm, alpha, beta) = function.raw
+                try check(functions.dnnl_post_ops_append_eltwise(list, 1, algorithm, alpha, beta), request)
+            case .binary(let function, let operand):
+                var operand = operand.raw
+                try check(functions.dnnl_post_ops_append_binary(list, function.raw, &operand), request)
+            }
+        }
+        try check(functions.dnnl_primitive_attr_set_post_ops(handle, list), request)
+    }
+}
+
+/// One step on a result r that has not been written yet.
+package enum PostOperation: Sendable, CustomStringConvertible {
+    /// `r + scale * (d - zeroPoint)`, where d is what the destination's buffer holds: a residual.
+    case sum(scale: Float = 1, zeroPoint: Int32 = 0)
+    case elementWise(ElementFunction)
+    /// `function(r, operand)`; the operand is passed as ``Argument/postOperation(_:)``, has the destination's rank, and is
+    /// repeated along dimensions of 1.
+    case binary(BinaryFunction, MemoryDescriptor)
+
+    package var description: String {
+        switch self {
+        case .sum(let scale, let zeroPoint): "sum \(scale) \(zeroPoint)"
+        case .elementWise(let function): "\(function)"
+        case .binary(let function, let operand): "\(function) \(operand)"
+        }
+    }
+}
