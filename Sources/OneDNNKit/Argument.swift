@@ -22,7 +22,8 @@ package struct Argument: Hashable, Sendable, CustomStringConvertible {
     /// The second operand of the binary post-operation at that place among the post-operations.
     package static func postOperation(_ position: Int) -> Argument {
         Argument(
-            index: bg_dnnl_post_operation_argument(Int32(position)), description: "operand of post-operation \(position)")
+            index: bg_dnnl_post_operation_argument(Int32(position)),
+            description: "operand of post-operation \(position)")
     }
 
     package static func == (one: Argument, other: Argument) -> Bool { one.index == other.index }

@@ -1,5 +1,3 @@
-import COneDNN
-
 /// What is done to a primitive's result before it is written, in one pass.
 ///
 /// A result r of ``Convolution`` or ``MatrixProduct``, bias included, becomes
@@ -51,69 +49,6 @@ package struct Attributes: Sendable, CustomStringConvertible {
         postOperations.reduce(0) { sum, operation in
             if case .sum = operation { sum + 2 } else { sum + 1 }
         }
-    }
-
-    /// - Returns: A `dnnl_primitive_attr_t`, which the caller destroys.
-    func makeHandle(
-        for operation: some Operation, on engine: CPUEngine, _ request: String
-    ) throws(OneDNNError) -> OpaquePointer {
-        let functions = engine.functions
-        var raw: OpaquePointer?
-        try check(functions.dnnl_primitive_attr_create(&raw), request)
-        let handle = try made(raw, request)
-        do throws(OneDNNError) {
-            try check(functions.dnnl_primitive_attr_set_scratchpad_mode(handle, dnnl_scratchpad_mode_user), request)
-            try setScale(handle, operation, functions, request)
-            for (argument, point) in [(DNNL_ARG_SRC, sourceZeroPoint), (DNNL_ARG_DST, destinationZeroPoint)]
-            where point != 0 {
-                try check(functions.dnnl_primitive_attr_set_zero_points(handle, argument, 1, 0, [point]), request)
-            }
-            if !postOperations.isEmpty { try setPostOperations(handle, functions, request) }
-        } catch {
-            _ = functions.dnnl_primitive_attr_destroy(handle)
-            throw error
-        }
-        return handle
-    }
-
-    private func setScale(
-        _ handle: OpaquePointer, _ operation: some Operation, _ functions: bg_dnnl_functions, _ request: String
-    ) throws(OneDNNError) {
-        switch outputScale {
-        case .one: break
-        case .common(let scale):
-            try check(functions.dnnl_primitive_attr_set_output_scales(handle, 1, 0, [scale]), request)
-        case .perChannel(let scales):
-            let channels = operation is MatrixProduct ? operation.destination.rank - 1 : 1
-            guard operation.destination.rank > channels, operation.destination.dimensions[channels] == scales.count
-            else { throw OneDNNError(.invalidArguments, request) }
-            try check(
-                functions.dnnl_primitive_attr_set_output_scales(
-                    handle, Int64(scales.count), 1 << Int32(channels), scales), request)
-        }
-    }
-
-    private func setPostOperations(
-        _ handle: OpaquePointer, _ functions: bg_dnnl_functions, _ request: String
-    ) throws(OneDNNError) {
-        var raw: OpaquePointer?
-        try check(functions.dnnl_post_ops_create(&raw), request)
-        let list = try made(raw, request)
-        defer { _ = functions.dnnl_post_ops_destroy(list) }
-        for operation in postOperations {
-            switch operation {
-            case .sum(let scale, let zeroPoint):
-                try check(
-                    functions.dnnl_post_ops_append_sum_v3(list, scale, zeroPoint, dnnl_data_type_undef), request)
-            case .elementWise(let function):
-                let (algorithm, alpha, beta) = function.raw
-                try check(functions.dnnl_post_ops_append_eltwise(list, 1, algorithm, alpha, beta), request)
-            case .binary(let function, let operand):
-                var operand = operand.raw
-                try check(functions.dnnl_post_ops_append_binary(list, function.raw, &operand), request)
-            }
-        }
-        try check(functions.dnnl_primitive_attr_set_post_ops(handle, list), request)
     }
 }
 

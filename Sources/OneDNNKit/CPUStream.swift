@@ -49,18 +49,21 @@ package final class CPUStream {
         guard operands.count <= primitive.parameters.count else {
             let unexpected = operands.first { primitive.descriptor(of: $0.argument) == nil }
             throw OneDNNError(
-                .operandUnexpected, "\(primitive.name): \(unexpected?.argument.description ?? "an operand passed twice")")
+                .operandUnexpected,
+                "\(primitive.name): \(unexpected?.argument.description ?? "an operand passed twice")")
         }
         reserveScratchpad(byteCount: primitive.scratchpadByteCount)
         var arguments: [dnnl_exec_arg_t] = []
         arguments.reserveCapacity(operands.count + 1)
         defer { for argument in arguments { _ = functions.dnnl_memory_destroy(argument.memory) } }
 
-        func pass(_ index: Int32, _ descriptor: MemoryDescriptor, _ start: UnsafeMutableRawPointer?) throws(OneDNNError) {
+        func pass(_ index: Int32, _ descriptor: MemoryDescriptor, _ start: UnsafeMutableRawPointer?) throws(OneDNNError)
+        {
             var memory: OpaquePointer?
             try withUnsafePointer(to: descriptor.raw) { (raw) throws(OneDNNError) in
                 try check(
-                    functions.dnnl_memory_create(&memory, raw, engine.handle, start), "\(primitive.name): a memory object")
+                    functions.dnnl_memory_create(&memory, raw, engine.handle, start),
+                    "\(primitive.name): a memory object")
             }
             arguments.append(dnnl_exec_arg_t(arg: index, memory: memory))
         }

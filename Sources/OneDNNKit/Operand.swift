@@ -16,7 +16,7 @@ package struct Operand {
 
     /// A buffer that is only read.
     package static func input(_ argument: Argument, _ buffer: AlignedBuffer) -> Operand {
-        var operand = Operand.input(argument, buffer.readOnly)
+        var operand = Operand.input(argument, UnsafeRawBufferPointer(buffer.bytes))
         operand.owner = buffer
         return operand
     }

@@ -9,8 +9,8 @@ package protocol Operation: Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - engine: Where it will be computed.
-    ///   - attributes: A `dnnl_primitive_attr_t`.
+    ///   - attributes: What the primitive will be made with.
     /// - Returns: A `dnnl_primitive_desc_t`, which the caller destroys.
     /// - Throws: What oneDNN refuses; the caller adds the request.
-    func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer
+    func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer
 }

@@ -19,6 +19,8 @@ package final class Primitive: @unchecked Sendable {
     package let name: String
     /// oneDNN's name of the implementation, e.g. `jit:avx512_core`.
     package let implementation: String
+    /// Whether oneDNN has nothing better than plain loops, which are tens of times slower: rather split the operation.
+    package var isReference: Bool { implementation.hasPrefix("ref") }
     /// What has to be passed, the destination last before the post-operations' operands.
     package let parameters: [Parameter]
     /// Bytes that a stream keeps for it while it executes.
@@ -40,11 +42,10 @@ package final class Primitive: @unchecked Sendable {
         let functions = engine.functions
         let request = attributes.isEmpty ? "\(operation)" : "\(operation) with \(attributes)"
         engine.useCallingThreadOnly()
-        let raw = try attributes.makeHandle(for: operation, on: engine, request)
-        defer { _ = functions.dnnl_primitive_attr_destroy(raw) }
+        let prepared = try PreparedAttributes(attributes, for: operation, on: engine, request)
         let description: OpaquePointer
         do throws(OneDNNError) {
-            description = try operation.describe(on: engine, attributes: raw)
+            description = try operation.describe(on: engine, attributes: prepared)
         } catch {
             throw OneDNNError(error.code, request, status: error.status)
         }
@@ -63,15 +64,14 @@ package final class Primitive: @unchecked Sendable {
         let scratchpad =
             functions.dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0)?.pointee
             ?? dnnl_memory_desc_t()
-        var words: UnsafePointer<CChar>?
-        try check(functions.dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &words), request)
+        let implementation = try engine.implementationName(description)
         var made: OpaquePointer?
         try check(functions.dnnl_primitive_create(&made, description), request)
 
         self.handle = try OneDNNKit.made(made, request)
         self.engine = engine
         self.name = "\(operation)"
-        self.implementation = words.map { String(cString: $0) } ?? ""
+        self.implementation = implementation
         self.parameters = parameters
         self.scratchpad = MemoryDescriptor(scratchpad)
         self.scratchpadByteCount = scratchpad.ndims > 0 ? self.scratchpad.byteCount : 0

@@ -42,7 +42,7 @@ struct Fixture {
                 try #require(parameter.argument == .destination, "\(parameter.argument) is not given")
                 buffer = AlignedBuffer(byteCount: descriptor.byteCount)
                 // What stands there must not matter.
-                buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0xFF)
+                buffer.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0xFF) }
             }
             if parameter.argument == .destination {
                 operands.append(.output(buffer))
@@ -65,6 +65,13 @@ struct Fixture {
         let reorder = try Primitive(Reorder(source, to: destination), on: engine)
         try stream.execute(reorder, [.input(.source, buffer), .output(result)])
         return result
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips visibly on processors without instructions for it; where there is no engine at all, the test fails by itself.
+    static var needsBF16: Self {
+        .enabled(if: (try? CPUEngine())?.hasBF16 ?? true, "the processor has no bfloat16 instructions")
     }
 }
 
@@ -95,7 +102,8 @@ func expectSums(
         return (i, value.isNaN ? .infinity : abs(value - exact) / bound, value, exact)
     }.max { $0.1 < $1.1 }
     #expect(
-        (worst?.1 ?? .infinity) <= 1, "\(note): element \(worst.map { "\($0)" } ?? "none")", sourceLocation: sourceLocation)
+        (worst?.1 ?? .infinity) <= 1, "\(note): element \(worst.map { "\($0)" } ?? "none")",
+        sourceLocation: sourceLocation)
 }
 
 /// For everything whose error is a fixed share of `scale`, the magnitude of the numbers it is made of.

@@ -63,30 +63,35 @@ struct Tensor: Equatable {
     func buffer(_ type: DataType) -> AlignedBuffer {
         let buffer = AlignedBuffer(byteCount: values.count * type.byteCount)
         for (i, value) in values.enumerated() {
-            switch type {
-            case .float32: buffer.bytes.storeBytes(of: Float(value), toByteOffset: 4 * i, as: Float.self)
-            case .bfloat16:
-                let bits = UInt16(Float(value).bitPattern >> 16)
-                buffer.bytes.storeBytes(of: bits, toByteOffset: 2 * i, as: UInt16.self)
-            case .int32: buffer.bytes.storeBytes(of: Int32(value), toByteOffset: 4 * i, as: Int32.self)
-            case .int8: buffer.bytes.storeBytes(of: Int8(value), toByteOffset: i, as: Int8.self)
-            case .uint8: buffer.bytes.storeBytes(of: UInt8(value), toByteOffset: i, as: UInt8.self)
+            buffer.withUnsafeMutableBytes { bytes in
+                switch type {
+                case .float32: bytes.storeBytes(of: Float(value), toByteOffset: 4 * i, as: Float.self)
+                case .bfloat16:
+                    let bits = UInt16(Float(value).bitPattern >> 16)
+                    bytes.storeBytes(of: bits, toByteOffset: 2 * i, as: UInt16.self)
+                case .int32: bytes.storeBytes(of: Int32(value), toByteOffset: 4 * i, as: Int32.self)
+                case .int8: bytes.storeBytes(of: Int8(value), toByteOffset: i, as: Int8.self)
+                case .uint8: bytes.storeBytes(of: UInt8(value), toByteOffset: i, as: UInt8.self)
+                }
             }
         }
         return buffer
     }
 
     init(_ buffer: AlignedBuffer, _ dimensions: [Int], _ type: DataType) {
-        self.init(dimensions) { i in
-            switch type {
-            case .float32: Double(buffer.bytes.load(fromByteOffset: 4 * i, as: Float.self))
-            case .bfloat16:
-                Double(Float(bitPattern: UInt32(buffer.bytes.load(fromByteOffset: 2 * i, as: UInt16.self)) << 16))
-            case .int32: Double(buffer.bytes.load(fromByteOffset: 4 * i, as: Int32.self))
-            case .int8: Double(buffer.bytes.load(fromByteOffset: i, as: Int8.self))
-            case .uint8: Double(buffer.bytes.load(fromByteOffset: i, as: UInt8.self))
+        let values = buffer.withUnsafeBytes { bytes in
+            (0..<dimensions.reduce(1, *)).map { i in
+                switch type {
+                case .float32: Double(bytes.load(fromByteOffset: 4 * i, as: Float.self))
+                case .bfloat16:
+                    Double(Float(bitPattern: UInt32(bytes.load(fromByteOffset: 2 * i, as: UInt16.self)) << 16))
+                case .int32: Double(bytes.load(fromByteOffset: 4 * i, as: Int32.self))
+                case .int8: Double(bytes.load(fromByteOffset: i, as: Int8.self))
+                case .uint8: Double(bytes.load(fromByteOffset: i, as: UInt8.self))
+                }
             }
         }
+        self.init(dimensions, values)
     }
 
     /// Elements from one index to the next, for each dimension.

@@ -49,7 +49,10 @@
     X(dnnl_reorder_primitive_desc_create)                                                                              \
     X(dnnl_sum_primitive_desc_create)                                                                                  \
     X(dnnl_concat_primitive_desc_create)                                                                               \
-    X(dnnl_primitive_desc_create)                                                                                      \
+    X(dnnl_primitive_desc_iterator_create)                                                                             \
+    X(dnnl_primitive_desc_iterator_next)                                                                               \
+    X(dnnl_primitive_desc_iterator_fetch)                                                                              \
+    X(dnnl_primitive_desc_iterator_destroy)                                                                            \
     X(dnnl_primitive_desc_destroy)                                                                                     \
     X(dnnl_primitive_desc_query)                                                                                       \
     X(dnnl_primitive_desc_query_md)                                                                                    \

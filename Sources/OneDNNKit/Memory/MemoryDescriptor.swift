@@ -25,6 +25,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
     ///   - layout: How they lie.
     /// - Throws: ``OneDNNError/Code/invalidArguments`` for other dimensions, ``OneDNNError/Code/libraryMissing``.
     package init(_ dimensions: [Int], _ type: DataType, _ layout: Layout = .plain) throws(OneDNNError) {
+        let request = "a descriptor of \(dimensions) \(type)"
+        try Self.validate(dimensions, request)
         switch layout {
         case .plain:
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: Array(dimensions.indices)))
@@ -33,8 +35,6 @@ package struct MemoryDescriptor: @unchecked Sendable {
             if order.count > 2 { order.append(order.remove(at: 1)) }
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: order))
         case .chosenByPrimitive:
-            let request = "a descriptor of \(dimensions) \(type)"
-            try Self.validate(dimensions, request)
             var raw = dnnl_memory_desc_t()
             let library = try OneDNNLibrary.open()
             let counts = dimensions.map(Int64.init)
@@ -55,9 +55,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
     package init(_ dimensions: [Int], _ type: DataType, strides: [Int]) throws(OneDNNError) {
         let request = "a descriptor of \(dimensions) \(type) with strides \(strides)"
         try Self.validate(dimensions, request)
-        guard strides.count == dimensions.count, strides.allSatisfy({ $0 >= 1 }) else {
-            throw OneDNNError(.invalidArguments, request)
-        }
+        guard strides.count == dimensions.count else { throw OneDNNError(.invalidArguments, request) }
+        for (dimension, stride) in zip(dimensions, strides) { try Self.validate([dimension, stride], request) }
         raw = dnnl_memory_desc_t()
         let library = try OneDNNLibrary.open()
         let (counts, steps) = (dimensions.map(Int64.init), strides.map(Int64.init))

@@ -14,7 +14,8 @@ extension PackedWeights {
     package func write(to path: String) throws(OneDNNError) {
         let key = Array(key.utf8)
         var header = PackedWeights.magic
-        let payload = UnsafeRawBufferPointer(rebasing: buffer.readOnly.prefix(byteCount))
+        // Held by `self`.
+        let payload = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer.bytes).prefix(byteCount))
         for number in [UInt64(key.count), UInt64(payload.count), bg_dnnl_xxh3_64(payload.baseAddress, payload.count)] {
             withUnsafeBytes(of: number.littleEndian) { header += $0 }
         }
@@ -24,7 +25,9 @@ extension PackedWeights {
         guard descriptor >= 0 else { throw fileError(temporary) }
         do throws(OneDNNError) {
             defer { close(descriptor) }
-            try writeAll(AlignedBuffer(copying: header).readOnly, descriptor, temporary)
+            try AlignedBuffer(copying: header).withUnsafeBytes { (bytes) throws(OneDNNError) in
+                try writeAll(bytes, descriptor, temporary)
+            }
             try writeAll(payload, descriptor, temporary)
             guard fsync(descriptor) == 0 else { throw fileError(temporary) }
         } catch {
@@ -59,24 +62,25 @@ extension PackedWeights {
         let damaged = OneDNNError(.weightsDamaged, path)
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size >= PackedWeights.headerByteCount else { throw damaged }
 
-        let header = AlignedBuffer(byteCount: PackedWeights.headerByteCount)
-        try readAll(header.bytes, descriptor, path)
-        guard header.bytes.prefix(8).elementsEqual(PackedWeights.magic) else { throw damaged }
+        let header = try readAll(PackedWeights.headerByteCount, descriptor, path)
+        guard header.withUnsafeBytes({ $0.prefix(8).elementsEqual(PackedWeights.magic) }) else { throw damaged }
         func number(_ position: Int) -> UInt64 {
-            UInt64(littleEndian: header.bytes.load(fromByteOffset: 8 + 8 * position, as: UInt64.self))
+            header.withUnsafeBytes {
+                UInt64(littleEndian: $0.load(fromByteOffset: 8 + 8 * position, as: UInt64.self))
+            }
         }
         let foreign = OneDNNError(.weightsForeign, path)
         guard number(0) == UInt64(expected.count) else { throw foreign }
-        let key = AlignedBuffer(byteCount: expected.count)
-        try readAll(key.bytes, descriptor, path)
-        guard key.bytes.elementsEqual(expected) else { throw foreign }
+        let key = try readAll(expected.count, descriptor, path)
+        guard key.withUnsafeBytes({ $0.elementsEqual(expected) }) else { throw foreign }
         let byteCount = target.byteCount
         guard number(1) == UInt64(byteCount),
             Int(status.st_size) == PackedWeights.headerByteCount + expected.count + byteCount
         else { throw damaged }
-        let payload = AlignedBuffer(byteCount: byteCount)
-        try readAll(payload.bytes, descriptor, path)
-        guard bg_dnnl_xxh3_64(payload.bytes.baseAddress, byteCount) == number(2) else { throw damaged }
+        let payload = try readAll(byteCount, descriptor, path)
+        guard payload.withUnsafeBytes({ bg_dnnl_xxh3_64($0.baseAddress, byteCount) }) == number(2) else {
+            throw damaged
+        }
         self.init(payload, target, on: primitive.engine)
     }
 }
@@ -96,16 +100,18 @@ private func writeAll(_ bytes: UnsafeRawBufferPointer, _ descriptor: Int32, _ pa
     }
 }
 
-private func readAll(
-    _ bytes: UnsafeMutableRawBufferPointer, _ descriptor: Int32, _ path: String
-) throws(OneDNNError) {
-    var filled = 0
-    while filled < bytes.count {
-        let count = read(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled)
-        if count < 0 && errno == EINTR { continue }
-        guard count >= 0 else { throw fileError(path) }
-        // The file has become shorter since it was looked at.
-        guard count > 0 else { throw OneDNNError(.weightsDamaged, path) }
-        filled += count
+private func readAll(_ byteCount: Int, _ descriptor: Int32, _ path: String) throws(OneDNNError) -> AlignedBuffer {
+    let buffer = AlignedBuffer(byteCount: byteCount)
+    try buffer.withUnsafeMutableBytes { (bytes) throws(OneDNNError) in
+        var filled = 0
+        while filled < byteCount {
+            let count = read(descriptor, bytes.baseAddress.map { $0 + filled }, byteCount - filled)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw fileError(path) }
+            // The file has become shorter since it was looked at.
+            guard count > 0 else { throw OneDNNError(.weightsDamaged, path) }
+            filled += count
+        }
     }
+    return buffer
 }

@@ -38,7 +38,7 @@ package struct Binary: Operation {
     package var floatingPointOperations: Int { destination.elementCount }
     package var description: String { "\(function) of \(first) and \(second) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_binary_desc_t()
         var (first, second, destination) = (first.raw, second.raw, destination.raw)
         try check(

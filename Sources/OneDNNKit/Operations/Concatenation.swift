@@ -21,12 +21,12 @@ package struct Concatenation: Operation {
     package var floatingPointOperations: Int { 0 }
     package var description: String { "concatenation of \(sources) along \(axis) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         guard (0..<destination.rank).contains(axis) else { throw OneDNNError(.invalidArguments, "") }
         var (raw, destination) = (OpaquePointer?.none, destination.raw)
         try check(
             engine.functions.dnnl_concat_primitive_desc_create(
-                &raw, &destination, Int32(sources.count), Int32(axis), sources.map(\.raw), attributes, engine.handle),
+                &raw, &destination, Int32(sources.count), Int32(axis), sources.map(\.raw), attributes.handle, engine.handle),
             "")
         return try made(raw, "")
     }

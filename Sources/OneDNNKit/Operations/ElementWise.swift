@@ -16,29 +16,12 @@ package struct ElementWise: Operation {
     package var floatingPointOperations: Int { source.elementCount }
     package var description: String { "\(function) of \(source)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var (operation, source) = (dnnl_eltwise_desc_t(), source.raw)
         let (algorithm, alpha, beta) = function.raw
         try check(
             engine.functions.dnnl_eltwise_forward_desc_init(
                 &operation, dnnl_forward_inference, algorithm, &source, alpha, beta), "")
         return try engine.primitiveDescription(&operation, attributes)
-    }
-}
-
-extension CPUEngine {
-    /// The first implementation that oneDNN offers.
-    ///
-    /// - Parameters:
-    ///   - operation: One of oneDNN's structures of an operation.
-    ///   - attributes: A `dnnl_primitive_attr_t`.
-    /// - Returns: A `dnnl_primitive_desc_t`, which the caller destroys.
-    /// - Throws: Above all ``OneDNNError/Code/unimplemented``.
-    func primitiveDescription(
-        _ operation: UnsafeRawPointer, _ attributes: OpaquePointer
-    ) throws(OneDNNError) -> OpaquePointer {
-        var raw: OpaquePointer?
-        try check(functions.dnnl_primitive_desc_create(&raw, operation, attributes, handle, nil), "")
-        return try made(raw, "")
     }
 }

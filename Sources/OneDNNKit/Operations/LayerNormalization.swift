@@ -26,7 +26,7 @@ package struct LayerNormalization: Operation {
     package var floatingPointOperations: Int { 8 * source.elementCount }
     package var description: String { "layer normalisation of \(source)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var (operation, source) = (dnnl_layer_normalization_desc_t(), source.raw)
         var flags: UInt32 = 0
         if hasScale { flags |= dnnl_use_scale.rawValue }

@@ -32,7 +32,7 @@ package struct MatrixProduct: Operation {
 
     package var description: String { "product of \(source) and \(weights) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_matmul_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
         // One without dimensions is none.

@@ -32,7 +32,7 @@ package struct Pooling: Operation {
     package var floatingPointOperations: Int { destination.elementCount * kernel.reduce(1, *) }
     package var description: String { "\(kind) pooling of \(source) by \(kernel) to \(destination), \(window)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         try window.validate(spatialRank: source.rank - 2)
         guard kernel.count == source.rank - 2 else { throw OneDNNError(.invalidArguments, "") }
         var operation = dnnl_pooling_v2_desc_t()

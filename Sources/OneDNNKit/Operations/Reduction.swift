@@ -21,7 +21,7 @@ package struct Reduction: Operation {
     package var floatingPointOperations: Int { source.elementCount }
     package var description: String { "\(kind) of \(source) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_reduction_desc_t()
         var (source, destination) = (source.raw, destination.raw)
         let algorithm =

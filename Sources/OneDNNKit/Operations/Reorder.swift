@@ -15,14 +15,14 @@ package struct Reorder: Operation {
     package var floatingPointOperations: Int { 0 }
     package var description: String { "reorder of \(source) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         guard !source.isChosenByPrimitive, !destination.isChosenByPrimitive else {
             throw OneDNNError(.invalidArguments, "")
         }
         var (raw, source, destination) = (OpaquePointer?.none, source.raw, destination.raw)
         try check(
             engine.functions.dnnl_reorder_primitive_desc_create(
-                &raw, &source, engine.handle, &destination, engine.handle, attributes), "")
+                &raw, &source, engine.handle, &destination, engine.handle, attributes.handle), "")
         return try made(raw, "")
     }
 }

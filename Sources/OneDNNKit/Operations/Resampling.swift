@@ -29,7 +29,7 @@ package struct Resampling: Operation {
     }
     package var description: String { "\(kind) resampling of \(source) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_resampling_desc_t()
         var (source, destination) = (source.raw, destination.raw)
         try check(

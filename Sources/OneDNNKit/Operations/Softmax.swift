@@ -26,7 +26,7 @@ package struct Softmax: Operation {
     package var floatingPointOperations: Int { 5 * source.elementCount }
     package var description: String { "\(isLogarithm ? "log-softmax" : "softmax") of \(source) along \(axis)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         guard (0..<source.rank).contains(axis) else { throw OneDNNError(.invalidArguments, "") }
         var operation = dnnl_softmax_v2_desc_t()
         var (source, destination) = (source.raw, destination.raw)

@@ -21,12 +21,12 @@ package struct Sum: Operation {
     package var floatingPointOperations: Int { 2 * sources.count * destination.elementCount }
     package var description: String { "sum of \(sources) to \(destination)" }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         guard sources.count == scales.count else { throw OneDNNError(.invalidArguments, "") }
         var (raw, destination) = (OpaquePointer?.none, destination.raw)
         try check(
             engine.functions.dnnl_sum_primitive_desc_create(
-                &raw, &destination, Int32(sources.count), scales, sources.map(\.raw), attributes, engine.handle), "")
+                &raw, &destination, Int32(sources.count), scales, sources.map(\.raw), attributes.handle, engine.handle), "")
         return try made(raw, "")
     }
 }

@@ -39,7 +39,7 @@ package struct TransposedConvolution: Operation {
         "transposed convolution of \(source) with \(weights) to \(destination), \(window)"
     }
 
-    package func describe(on engine: CPUEngine, attributes: OpaquePointer) throws(OneDNNError) -> OpaquePointer {
+    package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         try window.validate(spatialRank: source.rank - 2)
         var operation = dnnl_deconvolution_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)

@@ -63,7 +63,8 @@ struct ConvolutionCase: CustomStringConvertible {
         let shape = Tensor(destinationDimensions) { _ in 0 }
         let taps = Tensor(kernel) { _ in 0 }
         var result = Expected(
-            dimensions: destinationDimensions, values: [], magnitudes: [], terms: inputsPerGroup * taps.values.count + 1)
+            dimensions: destinationDimensions, values: [], magnitudes: [], terms: inputsPerGroup * taps.values.count + 1
+        )
         for place in shape.values.indices {
             let at = shape.indices(place)
             let group = at[1] / outputsPerGroup

@@ -14,13 +14,16 @@ import Testing
             range: ClosedRange<Double>? = nil, _ fixture: inout Fixture
         ) {
             let batches = (0..<fixture.pick(0...2)).map { _ in fixture.pick(1...4) }
-            let (m, k, n) = (fixture.pick(1...40), fixture.pick([1, 3, 16, 64, 100, 257]), fixture.pick([1, 5, 16, 48, 65]))
+            let (m, k, n) = (
+                fixture.pick(1...40), fixture.pick([1, 3, 16, 64, 100, 257]), fixture.pick([1, 5, 16, 48, 65])
+            )
             let shape = Tensor(batches + [m, n]) { _ in 0 }
             // Batch dimensions of the second operand are all there, or all repeated.
             let repeated = fixture.pick(0...1) == 1
             source = Tensor.random(batches + [m, k], types.source, in: range, using: &fixture.generator)
             weights = Tensor.random(
-                (repeated ? batches.map { _ in 1 } : batches) + [k, n], types.weights, in: range, using: &fixture.generator)
+                (repeated ? batches.map { _ in 1 } : batches) + [k, n], types.weights, in: range,
+                using: &fixture.generator)
             let biasDimensions = batches.map { _ in 1 } + [1, n]
             bias = fixture.pick(0...1) == 1 ? Tensor.random(biasDimensions, types.bias, using: &fixture.generator) : nil
             var expected = Expected(dimensions: shape.dimensions, values: [], magnitudes: [], terms: k + 1)
@@ -86,19 +89,13 @@ import Testing
         }
     }
 
-    @Test func bfloat16AccumulatesInFloat32() throws {
+    @Test(.needsBF16) func bfloat16AccumulatesInFloat32() throws {
         for seed in 0..<UInt64(20) {
             var fixture = try Fixture(seed: seed)
             let product = Product((.bfloat16, .bfloat16, .float32), &fixture)
             let destination = fixture.pick([DataType.float32, .bfloat16])
             let operation = try product.operation(
                 (.bfloat16, .bfloat16, .float32, destination), weights: .chosenByPrimitive)
-            guard fixture.engine.hasBF16 else {
-                if let primitive = try? Primitive(operation, on: fixture.engine) {
-                    #expect(primitive.descriptor(of: .source)?.type == .bfloat16)
-                }
-                continue
-            }
             let result = try fixture.run(operation, product.inputs)
             expectSums(result, product.expected, "seed \(seed): \(operation)", destination)
         }

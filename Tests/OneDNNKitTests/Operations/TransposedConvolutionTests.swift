@@ -36,7 +36,8 @@ import Testing
                     for tap in taps.values.indices {
                         let offset = taps.indices(tap)
                         let to = range.map {
-                            at[2 + $0] * window.strides[$0] + offset[$0] * window.dilations[$0] - window.paddingBefore[$0]
+                            at[2 + $0] * window.strides[$0] + offset[$0] * window.dilations[$0]
+                                - window.paddingBefore[$0]
                         }
                         guard zip(to, outputSize).allSatisfy({ $0 >= 0 && $0 < $1 }) else { continue }
                         let product =
@@ -62,7 +63,8 @@ import Testing
                     bias: try MemoryDescriptor([groups * outputs], .float32),
                     destination: try MemoryDescriptor(shape.dimensions, .float32, layout), window: window),
                 on: fixture.engine)
-            let storedDescriptor = try MemoryDescriptor((hasGroups ? [groups] : []) + [inputs, outputs] + kernel, .float32)
+            let storedDescriptor = try MemoryDescriptor(
+                (hasGroups ? [groups] : []) + [inputs, outputs] + kernel, .float32)
             var axes = Array(0..<storedDescriptor.rank)
             axes.swapAt(hasGroups ? 1 : 0, hasGroups ? 2 : 1)
             let weightsBuffer = try fixture.reordered(
