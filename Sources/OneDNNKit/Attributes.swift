@@ -57,8 +57,9 @@ package enum PostOperation: Sendable, CustomStringConvertible {
     /// `r + scale * (d - zeroPoint)`, where d is what the destination's buffer holds: a residual.
     case sum(scale: Float = 1, zeroPoint: Int32 = 0)
     case elementWise(ElementFunction)
-    /// `function(r, operand)`; the operand is passed as ``Argument/postOperation(_:)``, has the destination's rank, and is
-    /// repeated along dimensions of 1.
+    /// `function(r, operand)`. The operand has the destination's rank and is passed as ``Argument/postOperation(_:)``. It is
+    /// a scalar, one number for each channel (as with ``Attributes/OutputScale/perChannel(_:)``), or as large as the
+    /// destination and then lies as that does, which ``MemoryDescriptor/Layout/chosenByPrimitive`` gives.
     case binary(BinaryFunction, MemoryDescriptor)
 
     package var description: String {

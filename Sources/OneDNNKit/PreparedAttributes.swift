@@ -5,13 +5,13 @@ package final class PreparedAttributes {
     /// A `dnnl_primitive_attr_t`.
     let handle: OpaquePointer
     private let functions: bg_dnnl_functions
-    private let postOperations: [PostOperation]
+    fileprivate let soundness: PostOperationSoundness
 
     init(
         _ attributes: Attributes, for operation: some Operation, on engine: CPUEngine, _ request: String
     ) throws(OneDNNError) {
         functions = engine.functions
-        postOperations = attributes.postOperations
+        soundness = PostOperationSoundness(attributes.postOperations, for: operation)
         var raw: OpaquePointer?
         try check(functions.dnnl_primitive_attr_create(&raw), request)
         handle = try made(raw, request)
@@ -21,29 +21,14 @@ package final class PreparedAttributes {
         for (argument, point) in points where point != 0 {
             try check(functions.dnnl_primitive_attr_set_zero_points(handle, argument, 1, 0, [point]), request)
         }
-        if !postOperations.isEmpty { try setPostOperations(request) }
+        guard !attributes.postOperations.isEmpty else { return }
+        guard soundness.hasSupportedOperands else { throw OneDNNError(.unimplemented, request) }
+        try setPostOperations(attributes.postOperations, request)
     }
 
     deinit {
         // A failed release has no caller left to tell and leaks at most this one object.
         _ = functions.dnnl_primitive_attr_destroy(handle)
-    }
-
-    /// Whether an implementation computes what these ask for.
-    ///
-    /// The batch-reduce kernels of oneDNN 2.6.3 (convolutions `brgconv`, `brgconv_1x1`) go through a register that an
-    /// element-wise step has overwritten when a sum and a binary step stand beside it, in any order, and crash.
-    func areSound(in implementation: String) -> Bool {
-        guard implementation.hasPrefix("brg") else { return true }
-        var (hasSum, hasElementWise, hasBinary) = (false, false, false)
-        for operation in postOperations {
-            switch operation {
-            case .sum: hasSum = true
-            case .elementWise: hasElementWise = true
-            case .binary: hasBinary = true
-            }
-        }
-        return !(hasSum && hasElementWise && hasBinary)
     }
 
     private func setScale(
@@ -63,7 +48,7 @@ package final class PreparedAttributes {
         }
     }
 
-    private func setPostOperations(_ request: String) throws(OneDNNError) {
+    private func setPostOperations(_ postOperations: [PostOperation], _ request: String) throws(OneDNNError) {
         var raw: OpaquePointer?
         try check(functions.dnnl_post_ops_create(&raw), request)
         let list = try made(raw, request)
@@ -102,7 +87,7 @@ extension CPUEngine {
         defer { _ = functions.dnnl_primitive_desc_iterator_destroy(iterator) }
         while true {
             let description = try made(functions.dnnl_primitive_desc_iterator_fetch(iterator), "")
-            if attributes.areSound(in: try implementationName(description)) { return description }
+            if attributes.soundness.isSound(in: try implementationName(description)) { return description }
             _ = functions.dnnl_primitive_desc_destroy(description)
             try check(functions.dnnl_primitive_desc_iterator_next(iterator), "")
         }

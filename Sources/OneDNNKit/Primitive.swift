@@ -61,6 +61,15 @@ package final class Primitive: @unchecked Sendable {
         }
         var parameters: [Parameter] = []
         for argument in operation.arguments + attributes.arguments { parameters.append(try descriptor(argument)) }
+        // One that lies otherwise than the destination would be read in the destination's order.
+        for parameter in parameters.suffix(attributes.arguments.count) {
+            guard let target = parameters.first(where: { $0.argument == .destination })?.descriptor,
+                parameter.descriptor.dimensions == target.dimensions
+            else { continue }
+            guard parameter.descriptor.hasPlacesOf(target) else {
+                throw OneDNNError(.unimplemented, "\(request): \(parameter.argument) lies otherwise than \(target)")
+            }
+        }
         let scratchpad =
             functions.dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0)?.pointee
             ?? dnnl_memory_desc_t()

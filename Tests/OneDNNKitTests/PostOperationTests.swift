@@ -2,91 +2,85 @@ import OneDNNKit
 import Testing
 
 @Suite struct PostOperationTests {
-    /// Any order of up to four steps behind a convolution or a product, against the same steps in double precision.
-    @Test func stepsAreDoneInOrder() throws {
-        for seed in 0..<UInt64(60) {
+    /// Rounding before the chain, as in `expectSums`, and that of at most four steps.
+    private func tolerance(_ expected: Expected) -> Double {
+        let magnitude = expected.magnitudes.max() ?? 0
+        return 2 * (Double(2 * expected.terms + 8) * 0x1p-24 * magnitude + 4 * ElementWiseTests.tolerance)
+    }
+
+    @Test(arguments: [2, 3]) func convolutionsTakeThemInAnyOrder(spatialRank: Int) throws {
+        for seed in 0..<UInt64(spatialRank == 2 ? 400 : 60) {
             var fixture = try Fixture(seed: seed)
-            let shape = ConvolutionCase(spatialRank: 2, &fixture)
-            let dimensions = shape.destinationDimensions
+            let shape = ConvolutionCase(spatialRank: spatialRank, depthwise: seed % 4 == 3, &fixture)
             let source = Tensor.random(shape.sourceDimensions, using: &fixture.generator)
             let weights = Tensor.random(shape.weightsDimensions, using: &fixture.generator)
             let bias = shape.hasBias ? Tensor.random([shape.channels], using: &fixture.generator) : nil
-            let residual = Tensor.random(dimensions, using: &fixture.generator)
-            var inputs: [Argument: Tensor] = [.source: source, .weights: weights]
-            inputs[.bias] = bias
-            let plain = shape.expected(source, weights, bias)
-            var expected = plain.values
-            var attributes = Attributes()
-            var summed = false
-            for step in 0..<fixture.pick(1...4) {
-                switch fixture.pick(0...2) {
-                case 0 where !summed:
-                    let scale = fixture.pick([Float(1), 0.5])
-                    attributes.postOperations.append(.sum(scale: scale))
-                    inputs[.destination] = residual
-                    expected = zip(expected, residual.values).map { $0 + Double(scale) * $1 }
-                    summed = true
-                case 1:
-                    // Functions that do not enlarge errors.
-                    let function = fixture.pick([
-                        ElementFunction.relu(), .relu(slope: 0.25), .clip(0, 6), .hardSwish, .swish(), .geluErf,
-                        .sigmoid,
-                    ])
-                    attributes.postOperations.append(.elementWise(function))
-                    expected = expected.map { function($0) }
-                default:
-                    let function = fixture.pick([BinaryFunction.add, .subtract, .multiply, .maximum])
-                    let operand = Tensor.random(
-                        fixture.pick([dimensions, [1, shape.channels, 1, 1], [1, 1, 1, 1]]), using: &fixture.generator)
-                    attributes.postOperations.append(
-                        .binary(function, try MemoryDescriptor(operand.dimensions, .float32)))
-                    inputs[.postOperation(step)] = operand
-                    let target = Tensor(dimensions) { _ in 0 }
-                    expected = expected.indices.map { function(expected[$0], operand.repeating(target.indices($0))) }
-                }
-            }
-            let layout = fixture.pick([MemoryDescriptor.Layout.chosenByPrimitive, .channelsLast])
+            let residual = Tensor.random(shape.destinationDimensions, using: &fixture.generator)
+            let expected = shape.expected(source, weights, bias)
+            let chain = try PostOperationChain(
+                expected.values, shape.destinationDimensions, channels: 1, residual: residual, &fixture)
+            let layout = fixture.pick([MemoryDescriptor.Layout.chosenByPrimitive, .channelsLast, .plain])
             let operation = try shape.operation(
                 (.float32, .float32, .float32, .float32), layout, weightsLayout: .chosenByPrimitive)
-            let result = try fixture.run(operation, with: attributes, inputs)
-            // The convolution's own bound, see `expectSums`, and that of four functions; none has a slope above 1.13.
-            let magnitude = plain.magnitudes.max() ?? 0
-            let tolerance =
-                2 * (Double(2 * plain.terms + 8) * 0x1p-24 * magnitude + 4 * ElementWiseTests.tolerance)
+            let primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
+            var inputs = chain.inputs
+            (inputs[.source], inputs[.weights], inputs[.bias]) = (source, weights, bias)
             expectClose(
-                result, expected, tolerance: tolerance, scale: 1, "seed \(seed): \(operation) with \(attributes)")
+                try fixture.run(primitive, inputs), chain.values, tolerance: tolerance(expected),
+                "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
         }
     }
 
-    @Test func aProductTakesThemToo() throws {
-        for seed in 0..<UInt64(20) {
+    @Test func productsTakeThemInAnyOrder() throws {
+        for seed in 0..<UInt64(300) {
             var fixture = try Fixture(seed: seed)
-            let (batch, m, k, n) = (
-                fixture.pick(1...3), fixture.pick(1...20), fixture.pick(1...64), fixture.pick(1...40)
-            )
-            let source = Tensor.random([batch, m, k], using: &fixture.generator)
-            let weights = Tensor.random([1, k, n], using: &fixture.generator)
-            let residual = Tensor.random([batch, m, n], using: &fixture.generator)
-            let factor = Tensor.random([1, 1, n], using: &fixture.generator)
-            let attributes = Attributes([
-                .elementWise(.geluErf), .binary(.multiply, try MemoryDescriptor([1, 1, n], .float32)), .sum(),
-            ])
-            let operation = MatrixProduct(
-                try MemoryDescriptor([batch, m, k], .float32), weights: try MemoryDescriptor([1, k, n], .float32),
-                destination: try MemoryDescriptor([batch, m, n], .float32))
-            let expected = residual.values.indices.map { place in
+            let batches = (0..<fixture.pick(0...2)).map { _ in fixture.pick(1...3) }
+            let (m, k, n) = (fixture.pick(1...20), fixture.pick([1, 7, 16, 64]), fixture.pick([1, 5, 16, 40]))
+            let source = Tensor.random(batches + [m, k], using: &fixture.generator)
+            let weights = Tensor.random(batches.map { _ in 1 } + [k, n], using: &fixture.generator)
+            let residual = Tensor.random(batches + [m, n], using: &fixture.generator)
+            var expected = Expected(dimensions: residual.dimensions, values: [], magnitudes: [], terms: k)
+            for place in residual.values.indices {
                 let at = residual.indices(place)
-                let dot = (0..<k).reduce(0) {
-                    $0 + source.repeating([at[0], at[1], $1]) * weights.repeating([0, $1, at[2]])
+                let products = (0..<k).map {
+                    source.repeating(at.dropLast() + [$0]) * weights.repeating(at.dropLast(2) + [$0, at[at.count - 1]])
                 }
-                return ElementFunction.geluErf(dot) * factor.values[at[2]] + residual.values[place]
+                expected.values.append(products.reduce(0, +))
+                expected.magnitudes.append(products.reduce(0) { $0 + abs($1) })
             }
-            let result = try fixture.run(
-                operation, with: attributes,
-                [.source: source, .weights: weights, .destination: residual, .postOperation(1): factor])
+            let chain = try PostOperationChain(
+                expected.values, residual.dimensions, channels: residual.dimensions.count - 1, residual: residual,
+                &fixture)
+            let layout = fixture.pick([MemoryDescriptor.Layout.plain, .chosenByPrimitive])
+            let operation = MatrixProduct(
+                try MemoryDescriptor(source.dimensions, .float32),
+                weights: try MemoryDescriptor(weights.dimensions, .float32, layout),
+                destination: try MemoryDescriptor(residual.dimensions, .float32))
+            let primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
+            var inputs = chain.inputs
+            (inputs[.source], inputs[.weights]) = (source, weights)
             expectClose(
-                result, expected, tolerance: 2 * (Double(2 * k + 8) * 0x1p-24 * Double(k) + ElementWiseTests.tolerance),
-                "seed \(seed): \(operation)")
+                try fixture.run(primitive, inputs), chain.values, tolerance: tolerance(expected),
+                "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
+        }
+    }
+
+    @Test func operandsThatLieOtherwiseAreRefused() throws {
+        let engine = try CPUEngine()
+        func any(_ dimensions: [Int]) throws -> MemoryDescriptor {
+            try MemoryDescriptor(dimensions, .float32, .channelsLast)
+        }
+        let operation = Convolution(
+            try any([2, 16, 5, 5]), weights: try MemoryDescriptor([16, 16, 1, 1], .float32, .chosenByPrimitive),
+            destination: try any([2, 16, 5, 5]), window: Window(strides: [1, 1]))
+        for (dimensions, layout) in [
+            ([2, 16, 5, 5], MemoryDescriptor.Layout.plain), ([1, 16, 5, 5], .channelsLast), ([2, 1, 1, 1], .plain),
+        ] {
+            let operand = try MemoryDescriptor(dimensions, .float32, layout)
+            let error = #expect(throws: OneDNNError.self) {
+                try Primitive(operation, Attributes([.binary(.add, operand)]), on: engine)
+            }
+            #expect(error?.code == .unimplemented, "\(dimensions) \(layout)")
         }
     }
 }

@@ -111,6 +111,18 @@ package struct MemoryDescriptor: @unchecked Sendable {
         try MemoryDescriptor(dimensions, type ?? self.type, layout)
     }
 
+    /// Whether every element stands at the same place in both, the dimensions being the same.
+    func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
+        guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
+        let (one, two) = (raw.format_desc.blocking, other.raw.format_desc.blocking)
+        // Blocks are compared by name; the stride of a dimension of 1 means nothing.
+        let blocks = [layoutName, other.layoutName].map { $0.drop { $0.isLetter } }
+        guard one.inner_nblks == two.inner_nblks, one.inner_nblks == 0 || blocks[0] == blocks[1] else { return false }
+        return dimensions.indices.allSatisfy {
+            dimensions[$0] == 1 || numbers(one.strides)[$0] == numbers(two.strides)[$0]
+        }
+    }
+
     private func numbers(_ values: dnnl_dims_t) -> [Int] {
         withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(Int(raw.ndims)).map(Int.init) }
     }

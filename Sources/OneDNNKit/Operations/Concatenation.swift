@@ -26,7 +26,8 @@ package struct Concatenation: Operation {
         var (raw, destination) = (OpaquePointer?.none, destination.raw)
         try check(
             engine.functions.dnnl_concat_primitive_desc_create(
-                &raw, &destination, Int32(sources.count), Int32(axis), sources.map(\.raw), attributes.handle, engine.handle),
+                &raw, &destination, Int32(sources.count), Int32(axis), sources.map(\.raw), attributes.handle,
+                engine.handle),
             "")
         return try made(raw, "")
     }

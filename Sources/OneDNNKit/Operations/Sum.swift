@@ -26,7 +26,8 @@ package struct Sum: Operation {
         var (raw, destination) = (OpaquePointer?.none, destination.raw)
         try check(
             engine.functions.dnnl_sum_primitive_desc_create(
-                &raw, &destination, Int32(sources.count), scales, sources.map(\.raw), attributes.handle, engine.handle), "")
+                &raw, &destination, Int32(sources.count), scales, sources.map(\.raw), attributes.handle, engine.handle),
+            "")
         return try made(raw, "")
     }
 }
