@@ -71,7 +71,7 @@ package final class PreparedAttributes {
 }
 
 extension CPUEngine {
-    /// The first sound implementation that oneDNN offers.
+    /// The first sound implementation that oneDNN offers and can compile.
     ///
     /// - Parameters:
     ///   - operation: One of oneDNN's structures of an operation.
@@ -87,10 +87,21 @@ extension CPUEngine {
         defer { _ = functions.dnnl_primitive_desc_iterator_destroy(iterator) }
         while true {
             let description = try made(functions.dnnl_primitive_desc_iterator_fetch(iterator), "")
-            if attributes.soundness.isSound(in: try implementationName(description)) { return description }
+            if attributes.soundness.isSound(in: try implementationName(description)), compiles(description) {
+                return description
+            }
             _ = functions.dnnl_primitive_desc_destroy(description)
             try check(functions.dnnl_primitive_desc_iterator_next(iterator), "")
         }
+    }
+
+    /// Some implementations accept what their code generator then has no room for. What was compiled stays in oneDNN's
+    /// cache, so that making the primitive itself costs nothing more.
+    private func compiles(_ description: OpaquePointer) -> Bool {
+        var trial: OpaquePointer?
+        guard functions.dnnl_primitive_create(&trial, description) == dnnl_success else { return false }
+        _ = functions.dnnl_primitive_destroy(trial)
+        return true
     }
 
     /// What oneDNN calls the implementation.

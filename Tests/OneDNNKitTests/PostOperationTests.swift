@@ -31,6 +31,35 @@ import Testing
         }
     }
 
+    @Test(.needsBF16) func bfloat16TakesThemToo() throws {
+        for seed in 0..<UInt64(300) {
+            var fixture = try Fixture(seed: seed)
+            let shape = ConvolutionCase(spatialRank: 2, depthwise: seed % 4 == 3, &fixture)
+            let source = Tensor.random(shape.sourceDimensions, .bfloat16, using: &fixture.generator)
+            let weights = Tensor.random(shape.weightsDimensions, .bfloat16, using: &fixture.generator)
+            let bias = shape.hasBias ? Tensor.random([shape.channels], using: &fixture.generator) : nil
+            let residual = Tensor.random(shape.destinationDimensions, .bfloat16, using: &fixture.generator)
+            let expected = shape.expected(source, weights, bias)
+            let chain = try PostOperationChain(
+                expected.values, shape.destinationDimensions, channels: 1, residual: residual, &fixture)
+            let operation = try shape.operation((.bfloat16, .bfloat16, .float32, .bfloat16), .chosenByPrimitive)
+            let primitive: Primitive
+            do throws(OneDNNError) {
+                primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
+            } catch {
+                #expect(error.code == .unimplemented, "seed \(seed): \(error)")
+                continue
+            }
+            var inputs = chain.inputs
+            (inputs[.source], inputs[.weights], inputs[.bias]) = (source, weights, bias)
+            // The destination's 8 bits; implementations that keep sums in it between steps round once a step.
+            expectClose(
+                try fixture.run(primitive, inputs), chain.values,
+                tolerance: tolerance(expected) + 0x1p-7, scale: 1 + (chain.values.map(abs).max() ?? 0),
+                "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
+        }
+    }
+
     @Test func productsTakeThemInAnyOrder() throws {
         for seed in 0..<UInt64(300) {
             var fixture = try Fixture(seed: seed)
