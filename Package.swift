@@ -148,7 +148,7 @@ let package = Package(
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
-                argumentParser,
+                "OneDNNKit", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
