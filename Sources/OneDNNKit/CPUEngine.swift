@@ -14,12 +14,18 @@ package final class CPUEngine: @unchecked Sendable {
     /// The widest instruction set that oneDNN has found and uses.
     package let instructionSet: InstructionSet
 
-    /// - Throws: ``OneDNNError/Code/libraryMissing``.
+    /// - Throws: ``OneDNNError/Code/libraryMissing``, ``OneDNNError/Code/processorUnsupported``.
     package init() throws(OneDNNError) {
         let library = try OneDNNLibrary.open()
         functions = library.functions
         version = library.version
         instructionSet = InstructionSet(functions.dnnl_get_effective_cpu_isa())
+        #if arch(x86_64)
+            // Before AVX2 oneDNN 2.6.3 crashes on some chains of post-operations.
+            guard instructionSet.hasAVX2 else {
+                throw OneDNNError(.processorUnsupported, "an engine for the CPU, which has \(instructionSet)")
+            }
+        #endif
         var raw: OpaquePointer?
         try check(functions.dnnl_engine_create(&raw, dnnl_cpu, 0), "an engine for the CPU")
         handle = try made(raw, "an engine for the CPU")
@@ -32,8 +38,9 @@ package final class CPUEngine: @unchecked Sendable {
 
     /// Whether bfloat16 is computed by instructions of its own. Without them most primitives refuse the type.
     package var hasBF16: Bool { instructionSet.hasBF16 }
-    /// Whether products of 8-bit integers are summed in 32 bits at once. Without, sums of two products of u8 and s8
-    /// saturate at 16 bits on the way, so operands should keep to 7 bits.
+    /// Whether products of 8-bit integers are summed in 32 bits at once. Without, sums of two products of uint8 and int8
+    /// saturate at 16 bits on the way, so weights should keep to 7 bits; for sources of int8 oneDNN halves the weights to
+    /// make room, and loses their last bit.
     package var hasExactInt8: Bool { instructionSet.hasExactInt8 }
 
     /// To be called before everything that may enter a parallel region, and before primitives are made: they are
@@ -52,6 +59,7 @@ package struct InstructionSet: Hashable, Sendable, CustomStringConvertible {
 
     private func includes(_ isa: dnnl_cpu_isa_t) -> Bool { bits & isa.rawValue == isa.rawValue }
 
+    var hasAVX2: Bool { includes(dnnl_cpu_isa_avx2) }
     package var hasBF16: Bool { includes(dnnl_cpu_isa_avx512_core_bf16) }
     package var hasAMX: Bool { includes(dnnl_cpu_isa_avx512_core_amx) }
     package var hasExactInt8: Bool { includes(dnnl_cpu_isa_avx512_core_vnni) || includes(dnnl_cpu_isa_avx2_vnni) }

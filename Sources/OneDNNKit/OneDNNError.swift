@@ -5,6 +5,8 @@ package struct OneDNNError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable {
         /// oneDNN is not installed; Debian's package is `libdnnl2`.
         case libraryMissing
+        /// The processor lacks AVX2 (x86-64).
+        case processorUnsupported
         case outOfMemory
         /// Shapes, types or parameters contradict each other.
         case invalidArguments

@@ -14,3 +14,11 @@ package protocol Operation: Sendable, CustomStringConvertible {
     /// - Throws: What oneDNN refuses; the caller adds the request.
     func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer
 }
+
+/// An operation that multiplies a source by weights and adds up: the ones that quantisation and residuals are made for.
+protocol SumOfProducts: Operation {}
+
+extension Convolution: SumOfProducts {}
+extension TransposedConvolution: SumOfProducts {}
+extension MatrixProduct: SumOfProducts {}
+extension InnerProduct: SumOfProducts {}

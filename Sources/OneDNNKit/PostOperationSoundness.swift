@@ -3,9 +3,10 @@
 /// Found by comparing random convolutions and chains with plain loops (`PostOperationTests`); each rule stands for a case
 /// in which an implementation accepts the chain and then writes wrong numbers or beyond its memory.
 struct PostOperationSoundness {
-    /// Whether every second operand is a scalar, one number a channel, or as large as the destination: others are read
-    /// as if they lay otherwise.
-    let hasSupportedOperands: Bool
+    /// Whether every second operand is a scalar, one number a channel, or as large as the destination, as others are read
+    /// as if they lay otherwise; and whether there is nothing that
+    /// the operation would leave out or misplace: a sum anywhere else, a full operand of resampling.
+    let isSupported: Bool
     private let hasSum: Bool
     private let hasFullOperand: Bool
     private let repeatsFunctionOtherwise: Bool
@@ -28,7 +29,8 @@ struct PostOperationSoundness {
                 if dimensions == target { full = true } else { supported = false }
             }
         }
-        hasSupportedOperands = supported
+        let sums = operation is any SumOfProducts || operation is Binary
+        isSupported = supported && (sums || !sum) && !(full && operation is Resampling)
         hasSum = sum
         hasFullOperand = full
         repeatsFunctionOtherwise = functions.indices.contains { i in

@@ -22,7 +22,7 @@ package final class PreparedAttributes {
             try check(functions.dnnl_primitive_attr_set_zero_points(handle, argument, 1, 0, [point]), request)
         }
         guard !attributes.postOperations.isEmpty else { return }
-        guard soundness.hasSupportedOperands else { throw OneDNNError(.unimplemented, request) }
+        guard soundness.isSupported else { throw OneDNNError(.unimplemented, request) }
         try setPostOperations(attributes.postOperations, request)
     }
 

@@ -121,13 +121,13 @@ func expectClose(
 }
 
 /// An integer destination holds the exact value, rounded and saturated; the scale is applied in float32, so a value
-/// within `2^-20` of its magnitude from a tie may go either way.
+/// within `2^-20` of its magnitude (or of 128, where a residual is added) from a tie may go either way.
 func expectRounded(
     _ actual: Tensor, _ exact: [Double], _ type: DataType, _ note: String,
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
     let wrong = zip(actual.values, exact).enumerated().first { _, pair in
-        let slack = abs(pair.1) * 0x1p-20
+        let slack = max(abs(pair.1), 128) * 0x1p-20
         return !(Tensor.rounded(pair.1 - slack, to: type)...Tensor.rounded(pair.1 + slack, to: type)).contains(pair.0)
     }
     #expect(wrong == nil, "\(note)", sourceLocation: sourceLocation)

@@ -94,6 +94,72 @@ import Testing
         }
     }
 
+    /// Operations that are not sums of products: each takes a chain and does it right, or refuses it.
+    @Test func othersTakeThemOrRefuse() throws {
+        var taken: Set<String> = []
+        for seed in 0..<UInt64(400) {
+            var fixture = try Fixture(seed: seed)
+            let dimensions = [
+                fixture.pick(1...2), fixture.pick([1, 3, 16, 20]), fixture.pick(2...6), fixture.pick(2...6),
+            ]
+            let layout = fixture.pick([MemoryDescriptor.Layout.plain, .channelsLast])
+            func descriptor(_ dimensions: [Int]) throws -> MemoryDescriptor {
+                try MemoryDescriptor(dimensions, .float32, layout)
+            }
+            let source = Tensor.random(dimensions, using: &fixture.generator)
+            let second = Tensor.random(dimensions, using: &fixture.generator)
+            let doubled = [dimensions[0], dimensions[1], 2 * dimensions[2], 2 * dimensions[3]]
+            let same = try descriptor(dimensions)
+            var inputs: [Argument: Tensor] = [.source: source]
+            let operation: any Operation
+            switch fixture.pick(0...7) {
+            case 0: operation = ElementWise(.tanh, same)
+            case 1:
+                operation = Binary(.multiply, same, same, destination: same)
+                inputs[.secondSource] = second
+            case 2:
+                operation = Pooling(
+                    .averageWithPadding, same, destination: same, kernel: [3, 3],
+                    window: Window(strides: [1, 1], paddingBefore: [1, 1]))
+            case 3: operation = Resampling(.linear, same, destination: try descriptor(doubled))
+            case 4:
+                operation = Reduction(.mean, same, destination: try descriptor(Array(dimensions.prefix(2)) + [1, 1]))
+            case 5: operation = Softmax(same, axis: 1)
+            case 6:
+                operation = TransposedConvolution(
+                    same, weights: try MemoryDescriptor([7, dimensions[1], 2, 2], .float32, .chosenByPrimitive),
+                    destination: try descriptor([dimensions[0], 7, doubled[2], doubled[3]]),
+                    window: Window(strides: [2, 2]))
+                inputs[.weights] = Tensor.random([7, dimensions[1], 2, 2], using: &fixture.generator)
+            default:
+                operation = InnerProduct(
+                    same, weights: try MemoryDescriptor([9] + dimensions.dropFirst(), .float32, .chosenByPrimitive),
+                    destination: try MemoryDescriptor([dimensions[0], 9], .float32))
+                inputs[.weights] = Tensor.random([9] + dimensions.dropFirst(), using: &fixture.generator)
+            }
+            // The operation by itself has tests of its own; the chain is checked on its result.
+            let plain = try fixture.run(operation, inputs)
+            let residual = Tensor.random(plain.dimensions, using: &fixture.generator)
+            let chain = try PostOperationChain(
+                plain.values, plain.dimensions, channels: 1, residual: residual, &fixture)
+            inputs.merge(chain.inputs) { $1 }
+            let primitive: Primitive
+            do throws(OneDNNError) {
+                primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
+            } catch {
+                #expect(error.code == .unimplemented, "seed \(seed): \(error)")
+                continue
+            }
+            taken.insert("\(Swift.type(of: operation))")
+            let terms = Expected(
+                dimensions: [], values: [], magnitudes: [Double(dimensions.dropFirst().reduce(1, *))], terms: 800)
+            expectClose(
+                try fixture.run(primitive, inputs), chain.values, tolerance: tolerance(terms),
+                "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
+        }
+        #expect(taken.isSuperset(of: ["Binary", "InnerProduct", "TransposedConvolution"]), "\(taken)")
+    }
+
     @Test func operandsThatLieOtherwiseAreRefused() throws {
         let engine = try CPUEngine()
         func any(_ dimensions: [Int]) throws -> MemoryDescriptor {
