@@ -1,11 +1,11 @@
 import COneDNN
 
-/// oneDNN on this processor. One is enough for a process; primitives keep theirs alive.
+/// oneDNN on this processor. All engines of a process are one, so another costs nothing.
 ///
 /// Everything made with it computes on the thread that asks, and starts no other: each call first tells OpenMP, which
 /// keeps that for each thread, that parallel regions have one thread.
 ///
-/// `@unchecked Sendable` is true because oneDNN's engines do not change once they are made.
+/// `@unchecked Sendable` is true because all of it stays what it is from the beginning.
 package final class CPUEngine: @unchecked Sendable {
     let handle: OpaquePointer
     let functions: bg_dnnl_functions
@@ -19,6 +19,7 @@ package final class CPUEngine: @unchecked Sendable {
         let library = try OneDNNLibrary.open()
         functions = library.functions
         version = library.version
+        handle = library.engine
         instructionSet = InstructionSet(functions.dnnl_get_effective_cpu_isa())
         #if arch(x86_64)
             // Before AVX2 oneDNN 2.6.3 crashes on some chains of post-operations.
@@ -26,14 +27,6 @@ package final class CPUEngine: @unchecked Sendable {
                 throw OneDNNError(.processorUnsupported, "an engine for the CPU, which has \(instructionSet)")
             }
         #endif
-        var raw: OpaquePointer?
-        try check(functions.dnnl_engine_create(&raw, dnnl_cpu, 0), "an engine for the CPU")
-        handle = try made(raw, "an engine for the CPU")
-    }
-
-    deinit {
-        // A failed release has no caller left to tell and leaks at most this one object.
-        _ = functions.dnnl_engine_destroy(handle)
     }
 
     /// Whether bfloat16 is computed by instructions of its own. Without them most primitives refuse the type.

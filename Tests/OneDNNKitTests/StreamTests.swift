@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 import OneDNNKit
 import Testing
 
@@ -151,14 +152,12 @@ import Testing
 private struct OneMoreThread: Error {}
 
 /// A number that threads increase.
-private final class Counter: @unchecked Sendable {
-    // Unchecked: the lock guards the number.
-    private let lock = NSLock()
+private final class Counter: Sendable {
+    private let number = Lock(0)
     private let finished = DispatchSemaphore(value: 0)
-    private var number = 0
 
-    var value: Int { lock.withLock { number } }
-    func increase() { lock.withLock { number += 1 } }
+    var value: Int { number.withLock { $0 } }
+    func increase() { number.withLock { $0 += 1 } }
     func finish() { finished.signal() }
     func waitUntilFinished() { finished.wait() }
 }

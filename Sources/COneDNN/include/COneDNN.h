@@ -13,7 +13,6 @@
     X(dnnl_version)                                                                                                    \
     X(dnnl_get_effective_cpu_isa)                                                                                      \
     X(dnnl_engine_create)                                                                                              \
-    X(dnnl_engine_destroy)                                                                                             \
     X(dnnl_stream_create)                                                                                              \
     X(dnnl_stream_wait)                                                                                                \
     X(dnnl_stream_destroy)                                                                                             \
