@@ -16,11 +16,8 @@ struct Fixture {
     mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
     mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[pick(0...(choices.count - 1))] }
 
-    /// Executes with row-major inputs, put into whatever layout the primitive wants, and brings the destination back
-    /// to row-major.
-    ///
-    /// - Parameters:
-    ///   - inputs: By their part; the destination too, where it is read.
+    // Executes with row-major inputs by their part (the destination too, where it is read), put into whatever layout the
+    // primitive wants, and brings the destination back to row-major.
     func run(
         _ operation: some Operation, with attributes: Attributes = Attributes(), _ inputs: [Argument: Tensor]
     ) throws -> Tensor {

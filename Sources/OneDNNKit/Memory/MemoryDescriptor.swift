@@ -127,7 +127,7 @@ package struct MemoryDescriptor: @unchecked Sendable {
         withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(Int(raw.ndims)).map(Int.init) }
     }
 
-    /// - Parameter order: Dimensions from the outermost to the contiguous one.
+    // `order`: dimensions from the outermost to the contiguous one.
     private static func strides(_ dimensions: [Int], order: [Int]) -> [Int] {
         var strides = dimensions
         var step = 1
