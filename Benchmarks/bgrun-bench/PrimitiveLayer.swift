@@ -23,7 +23,7 @@ struct PrimitiveLayer {
     /// - Throws: What descriptors do.
     func operation(
         _ type: DataType, _ layout: MemoryDescriptor.Layout
-    ) throws(OneDNNError) -> (any Operation, Attributes)? {
+    ) throws(OneDNNError) -> (any PrimitiveOperation, Attributes)? {
         let weightsType = type == .uint8 ? .int8 : type
         var attributes = Attributes()
         if type == .uint8 { attributes.outputScale = .common(0.001) }

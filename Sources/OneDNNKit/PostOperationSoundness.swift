@@ -12,8 +12,9 @@ struct PostOperationSoundness {
     private let repeatsFunctionOtherwise: Bool
     private let isConvolution: Bool
     private let hasWindowOutside: Bool
+    private let hasOperandInGroups: Bool
 
-    init(_ postOperations: [PostOperation], for operation: some Operation) {
+    init(_ postOperations: [PostOperation], for operation: some PrimitiveOperation) {
         let target = operation.destination.dimensions
         let channels = operation is MatrixProduct ? target.count - 1 : 1
         var (supported, sum, full) = (true, false, false)
@@ -38,6 +39,10 @@ struct PostOperationSoundness {
         }
         let convolution = operation as? Convolution
         isConvolution = convolution != nil || operation is TransposedConvolution
+        // Groups of one channel have implementations of their own.
+        let isGrouped = (convolution?.weights).map { $0.rank > target.count && $0.dimensions[1] > 1 } ?? isConvolution
+        let hasOperand = postOperations.contains { if case .binary = $0 { true } else { false } }
+        hasOperandInGroups = hasOperand && isGrouped
         hasWindowOutside = convolution?.hasWindowOutside ?? isConvolution
     }
 
@@ -47,6 +52,8 @@ struct PostOperationSoundness {
         if repeatsFunctionOtherwise { return false }
         // Elements without any tap are written by another kernel, which misplaces the sum.
         if implementation.hasPrefix("brg"), hasSum, hasWindowOutside { return false }
+        // Reads the operand of a group from beyond its end.
+        if implementation.hasPrefix("jit"), hasOperandInGroups { return false }
         // Multiplied as matrices, channel by channel, with the operand at the place of another channel.
         return !(isConvolution && hasFullOperand && implementation.contains("gemm"))
     }

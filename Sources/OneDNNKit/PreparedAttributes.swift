@@ -8,7 +8,7 @@ package final class PreparedAttributes {
     fileprivate let soundness: PostOperationSoundness
 
     init(
-        _ attributes: Attributes, for operation: some Operation, on engine: CPUEngine, _ request: String
+        _ attributes: Attributes, for operation: some PrimitiveOperation, on engine: CPUEngine, _ request: String
     ) throws(OneDNNError) {
         functions = engine.functions
         soundness = PostOperationSoundness(attributes.postOperations, for: operation)
@@ -32,7 +32,7 @@ package final class PreparedAttributes {
     }
 
     private func setScale(
-        _ scale: Attributes.OutputScale, _ operation: some Operation, _ request: String
+        _ scale: Attributes.OutputScale, _ operation: some PrimitiveOperation, _ request: String
     ) throws(OneDNNError) {
         switch scale {
         case .one: break

@@ -37,7 +37,7 @@ package final class Primitive: @unchecked Sendable {
     /// - Throws: ``OneDNNError`` with ``OneDNNError/Code/unimplemented`` or ``OneDNNError/Code/invalidArguments`` where
     ///   oneDNN cannot do it.
     package init(
-        _ operation: some Operation, _ attributes: Attributes = Attributes(), on engine: CPUEngine
+        _ operation: some PrimitiveOperation, _ attributes: Attributes = Attributes(), on engine: CPUEngine
     ) throws(OneDNNError) {
         let functions = engine.functions
         let request = attributes.isEmpty ? "\(operation)" : "\(operation) with \(attributes)"

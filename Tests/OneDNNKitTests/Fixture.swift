@@ -19,7 +19,7 @@ struct Fixture {
     // Executes with row-major inputs by their part (the destination too, where it is read), put into whatever layout the
     // primitive wants, and brings the destination back to row-major.
     func run(
-        _ operation: some Operation, with attributes: Attributes = Attributes(), _ inputs: [Argument: Tensor]
+        _ operation: some PrimitiveOperation, with attributes: Attributes = Attributes(), _ inputs: [Argument: Tensor]
     ) throws -> Tensor {
         let primitive = try Primitive(operation, attributes, on: engine)
         return try run(primitive, inputs)

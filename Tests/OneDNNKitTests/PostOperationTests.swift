@@ -111,7 +111,7 @@ import Testing
             let doubled = [dimensions[0], dimensions[1], 2 * dimensions[2], 2 * dimensions[3]]
             let same = try descriptor(dimensions)
             var inputs: [Argument: Tensor] = [.source: source]
-            let operation: any Operation
+            let operation: any PrimitiveOperation
             switch fixture.pick(0...7) {
             case 0: operation = ElementWise(.tanh, same)
             case 1:

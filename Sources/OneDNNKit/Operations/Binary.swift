@@ -17,7 +17,7 @@ package enum BinaryFunction: String, Hashable, Sendable {
 }
 
 /// `function(first, second)` element by element; both have the destination's rank and are repeated along dimensions of 1.
-package struct Binary: Operation {
+package struct Binary: PrimitiveOperation {
     package let function: BinaryFunction
     package let first: MemoryDescriptor
     package let second: MemoryDescriptor

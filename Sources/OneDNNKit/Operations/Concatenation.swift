@@ -1,7 +1,7 @@
 import COneDNN
 
 /// Sources one after the other along one dimension; they agree in all others.
-package struct Concatenation: Operation {
+package struct Concatenation: PrimitiveOperation {
     package let sources: [MemoryDescriptor]
     package let axis: Int
     package let destination: MemoryDescriptor

@@ -4,7 +4,7 @@ import COneDNN
 ///
 /// Source N × C × spatial, destination N × O × spatial. Weights O × C × kernel, or with groups G × O/G × C/G × kernel;
 /// depthwise is G = C. Plain bytes of ONNX's weights O × C/G × kernel are those of the grouped form. Bias: O.
-package struct Convolution: Operation {
+package struct Convolution: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let weights: MemoryDescriptor
     package let bias: MemoryDescriptor?

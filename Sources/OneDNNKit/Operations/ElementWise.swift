@@ -1,7 +1,7 @@
 import COneDNN
 
 /// One function of each element; the destination lies as the source does.
-package struct ElementWise: Operation {
+package struct ElementWise: PrimitiveOperation {
     package let function: ElementFunction
     package let source: MemoryDescriptor
 

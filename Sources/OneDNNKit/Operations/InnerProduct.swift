@@ -1,7 +1,7 @@
 import COneDNN
 
 /// A fully connected layer: source N × C [× spatial], weights O × C [× spatial], bias O, destination N × O.
-package struct InnerProduct: Operation {
+package struct InnerProduct: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let weights: MemoryDescriptor
     package let bias: MemoryDescriptor?

@@ -4,7 +4,7 @@ import COneDNN
 /// elements (divided by their number).
 ///
 /// Scale and shift are float32, one for each element of the last dimension.
-package struct LayerNormalization: Operation {
+package struct LayerNormalization: PrimitiveOperation {
     /// Any rank from 2 on; the destination lies as the source does.
     package let source: MemoryDescriptor
     package let epsilon: Float

@@ -5,7 +5,7 @@ import COneDNN
 /// Source B… × M × K, weights B… × K × N, destination B… × M × N, all of one rank; batch dimensions of 1 are repeated. An
 /// operand that lies transposed is passed as ``MemoryDescriptor/transposed()``. The bias has the destination's rank and
 /// is repeated along dimensions of 1.
-package struct MatrixProduct: Operation {
+package struct MatrixProduct: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let weights: MemoryDescriptor
     package let bias: MemoryDescriptor?

@@ -1,7 +1,7 @@
 import COneDNN
 
 /// The largest or the mean element under a window. A window as large as the source is global pooling.
-package struct Pooling: Operation {
+package struct Pooling: PrimitiveOperation {
     package enum Kind: String, Hashable, Sendable {
         case maximum
         /// Padding counts as zeros.

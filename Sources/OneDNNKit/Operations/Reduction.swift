@@ -1,7 +1,7 @@
 import COneDNN
 
 /// One element for all along the dimensions in which the destination has 1 and the source more.
-package struct Reduction: Operation {
+package struct Reduction: PrimitiveOperation {
     package enum Kind: String, Hashable, Sendable {
         case maximum, minimum, sum, product, mean
     }

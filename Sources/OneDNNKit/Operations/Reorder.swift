@@ -1,7 +1,7 @@
 import COneDNN
 
 /// The same elements in another layout or type. Numbers are rounded to the nearest, ties to even; integers saturate.
-package struct Reorder: Operation {
+package struct Reorder: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let destination: MemoryDescriptor
 

@@ -4,7 +4,7 @@ import COneDNN
 ///
 /// Element o of the destination stands at `(o + 0.5) * sourceSize / destinationSize - 0.5` of the source, which ONNX
 /// calls half-pixel. Positions outside take the edge.
-package struct Resampling: Operation {
+package struct Resampling: PrimitiveOperation {
     package enum Kind: String, Hashable, Sendable {
         /// The element nearest to that position; of two, the one further on.
         case nearest

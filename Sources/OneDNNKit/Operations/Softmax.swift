@@ -1,7 +1,7 @@
 import COneDNN
 
 /// `exp(x - max) / sum(exp(x - max))` along one dimension, or the logarithm of that.
-package struct Softmax: Operation {
+package struct Softmax: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let destination: MemoryDescriptor
     package let axis: Int

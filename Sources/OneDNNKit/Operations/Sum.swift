@@ -1,7 +1,7 @@
 import COneDNN
 
 /// `scale[0] * source[0] + scale[1] * source[1] + …`; all have the same dimensions.
-package struct Sum: Operation {
+package struct Sum: PrimitiveOperation {
     package let sources: [MemoryDescriptor]
     package let scales: [Float]
     package let destination: MemoryDescriptor

@@ -4,7 +4,7 @@ import COneDNN
 ///
 /// Source N × C × spatial, destination N × O × spatial. Weights O × C × kernel, or G × O/G × C/G × kernel: ONNX keeps
 /// C × O/G × kernel, which is this with two dimensions exchanged (``MemoryDescriptor/permuted(_:)``). Bias: O.
-package struct TransposedConvolution: Operation {
+package struct TransposedConvolution: PrimitiveOperation {
     package let source: MemoryDescriptor
     package let weights: MemoryDescriptor
     package let bias: MemoryDescriptor?

@@ -1,6 +1,6 @@
 /// What a primitive computes, with the descriptors of its operands. Descriptors whose layout is left to the primitive
 /// are found out by ``Primitive/descriptor(of:)``.
-package protocol Operation: Sendable, CustomStringConvertible {
+package protocol PrimitiveOperation: Sendable, CustomStringConvertible {
     /// What has to be passed to an execution, apart from post-operations.
     var arguments: [Argument] { get }
     var destination: MemoryDescriptor { get }
@@ -16,7 +16,7 @@ package protocol Operation: Sendable, CustomStringConvertible {
 }
 
 /// An operation that multiplies a source by weights and adds up: the ones that quantisation and residuals are made for.
-protocol SumOfProducts: Operation {}
+protocol SumOfProducts: PrimitiveOperation {}
 
 extension Convolution: SumOfProducts {}
 extension TransposedConvolution: SumOfProducts {}
