@@ -6,10 +6,9 @@ package import TaskModel
 /// What the work of tasks tells.
 extension TaskHost: TaskReports {
     package func completed(_ job: JobID, success: Bool) {
-        let sample = sample(job)
         perform { state, now in
             // Success after an expiration counts only when the progress is finished, so it has to be up to date.
-            if let sample { state.take(sample, at: now) }
+            state.sample(job, at: now)
             state.add(state.scheduler.completed(job, success: success, at: now))
         }
     }
@@ -25,8 +24,7 @@ extension TaskHost: TaskReports {
     }
 
     package func advanced(_ job: JobID) {
-        guard let sample = sample(job) else { return }
-        perform { state, now in state.take(sample, at: now) }
+        perform { state, now in state.sample(job, at: now) }
     }
 
     package func beat(_ job: JobID, phase: String) {
@@ -60,45 +58,26 @@ extension TaskHost: TaskReports {
 
 // MARK: Progress and titles
 
-extension ProgramState {
-    /// Progress of a task as it was seen.
-    struct Sample: Sendable {
-        var job: JobID
-        var units: Int64
-        var fraction: Double?
-    }
-}
-
 extension ProgramHostState {
-    /// Tells the scheduler what has changed since the last look.
-    mutating func take(_ sample: ProgramState.Sample, at now: Duration) {
-        guard let known = own.running[sample.job],
-            known.sampledUnits != sample.units || known.sampledFraction != sample.fraction
-        else { return }
-        own.running[sample.job]?.sampledUnits = sample.units
-        own.running[sample.job]?.sampledFraction = sample.fraction
-        add(scheduler.progressed(sample.job, to: sample.fraction, at: now))
-        tell(.progressed(fraction: sample.fraction), job: sample.job, identifier: known.task.identifier)
+    /// Looks at the progress of a task, and tells the scheduler what has changed since the last look. Under the lock, or
+    /// of two looks the older could be told last.
+    fileprivate mutating func sample(_ job: JobID, at now: Duration) {
+        guard let known = own.running[job], let task = known.task as? BGContinuedProcessingTask else { return }
+        let (units, fraction) = (task.progress.completedUnitCount, task.taskProgress.sampledFraction)
+        guard known.sampledUnits != units || known.sampledFraction != fraction else { return }
+        own.running[job]?.sampledUnits = units
+        own.running[job]?.sampledFraction = fraction
+        add(scheduler.progressed(job, to: fraction, at: now))
+        tell(.progressed(fraction: fraction), job: job, identifier: task.identifier)
     }
 }
 
 extension TaskHost {
-    private func sample(_ job: JobID) -> ProgramState.Sample? {
-        guard let task = task(job) as? BGContinuedProcessingTask else { return nil }
-        return sample(task)
-    }
-
-    private func sample(_ task: BGContinuedProcessingTask) -> ProgramState.Sample {
-        .init(job: task.job, units: task.progress.completedUnitCount, fraction: task.taskProgress.sampledFraction)
-    }
-
     /// Looks at the progress of everything that runs, and will look again while anything does.
     func sampleProgress() {
-        let tasks = read { $0.own.running.values.compactMap { $0.task as? BGContinuedProcessingTask } }
-        let samples = tasks.sorted { $0.job < $1.job }.map(sample)
         perform { state, now in
             state.own.samplesProgress = false
-            for sample in samples { state.take(sample, at: now) }
+            for job in state.own.running.keys.sorted() { state.sample(job, at: now) }
         }
     }
 
