@@ -93,7 +93,8 @@ enum ModelText {
         lines.append("operators   \(summary.nodes) nodes")
         for use in summary.operators {
             let work = use.multiplyAdds.map { $0 == 0 ? "" : "  \(amount($0)) multiply-adds" } ?? ""
-            lines.append("  \(String(repeating: " ", count: max(0, 6 - "\(use.nodes)".count)))\(use.nodes)  \(use.name)\(work)")
+            lines.append(
+                "  \(String(repeating: " ", count: max(0, 6 - "\(use.nodes)".count)))\(use.nodes)  \(use.name)\(work)")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -111,6 +112,7 @@ enum ModelText {
     }
 
     private static func bytes(_ count: Int) -> String {
-        count >= 1_000_000 ? String(format: "%.1f MB", Double(count) / 1e6) : String(format: "%.1f KB", Double(count) / 1e3)
+        count >= 1_000_000
+            ? String(format: "%.1f MB", Double(count) / 1e6) : String(format: "%.1f KB", Double(count) / 1e3)
     }
 }
