@@ -28,6 +28,7 @@ let cSettings: [CSetting] = [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 /// What an own HTTP service needs beside Hummingbird.
 let http: [Target.Dependency] = [
@@ -44,15 +45,20 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
 func room(
-    _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+    _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    resources: [Resource]? = nil
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: swiftSettings)
+    .target(
+        name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
+        swiftSettings: swiftSettings)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func tests(
+    of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, resources: resources,
-        swiftSettings: swiftSettings)
+        name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies, exclude: exclude,
+        resources: resources, swiftSettings: swiftSettings)
 }
 
 let package = Package(
@@ -69,6 +75,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -84,7 +91,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
-                "WorkerPriority", "ProgramLink",
+                "WorkerPriority", "ProgramLink", "Inference",
                 argumentParser,
             ]),
         room(
@@ -123,6 +130,8 @@ let package = Package(
         room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
+        room("Inference", ["ONNXFormat"]),
+        room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         room("ImageCodecs", ["CImageCodecs", "Locking"]),
         .target(
@@ -137,6 +146,8 @@ let package = Package(
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
+        room("OneDNNKit", ["COneDNN"]),
+        .target(name: "COneDNN", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],
             cSettings: cSettings + [.disableWarning("c23-extensions")]),
@@ -147,7 +158,7 @@ let package = Package(
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
-                argumentParser,
+                "OneDNNKit", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -186,6 +197,7 @@ let package = Package(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
+        tests(of: "OneDNNKit", ["Locking"]),
         tests(of: "ChunkedCompute"),
         tests(of: "ImageCodecs", ["JPEGVariants"]),
         tests(
@@ -203,6 +215,7 @@ let package = Package(
                 "TaskStore", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
+        tests(of: "Inference", ["ONNXFormat", protobuf], exclude: ["CONFORMANCE.md"]),
         tests(of: "WorkerPriority", ["TaskModel"]),
         tests(of: "JobLink", ["TaskModel"]),
         tests(of: "ServiceClient", ["ServiceAPI"]),

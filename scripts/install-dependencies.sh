@@ -4,11 +4,12 @@
 set -euo pipefail
 
 build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
-    opencl-headers)
+    opencl-headers libdnnl-dev)
 # An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata; dbusmock
 # stands for logind, NetworkManager and the power profile service on a bus of the test's own; strace lets system calls
-# fail.
-tests=(ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libimage-exiftool-perl dbus python3-dbusmock strace)
+# fail; venv fetches the test cases of ONNX.
+tests=(ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libimage-exiftool-perl dbus python3-dbusmock strace
+    python3-venv)
 
 wanted=("${build[@]}")
 if [[ "${1:-}" == "--tests" ]]; then wanted+=("${tests[@]}"); fi

@@ -4,13 +4,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install-dependencies.sh --tests
+scripts/fetch-onnx-cases.sh
 swift build -c release --build-tests
 run() { swift test -c release --skip-build "$@"; }
 if [[ $# -gt 0 ]]; then
     run "$@"
 else
     # These compute for minutes on every core: tests that watch processes and clocks would only wait for them.
-    heavy='SchedulerMutationTests|SchedulerSimulationTests'
+    heavy='SchedulerMutationTests|SchedulerSimulationTests|LightModelTests'
     run --skip "$heavy"
     run --filter "$heavy"
 fi

@@ -5,11 +5,11 @@ import ArgumentParser
 struct BGRunBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgrun-bench",
-        abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler.",
+        abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler and oneDNN.",
         subcommands: [
             PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self, IdleCommand.self,
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
-            CostCommand.self, ProbeCommand.self,
+            CostCommand.self, ProbeCommand.self, PrimitivesCommand.self,
         ]
     )
 }

@@ -1,0 +1,96 @@
+package import Foundation
+import ONNXFormat
+import SwiftProtobuf
+
+/// Reads ONNX models. Memory is taken for what the files hold, up to ``Limits``.
+package struct ModelImporter {
+    package struct Limits: Sendable {
+        /// The largest model file, without the data beside it: the most that one protobuf message may have.
+        package var modelBytes = 1 << 31
+        /// All data that lies in files beside the model.
+        package var externalBytes = 1 << 35
+        /// Nodes after the model's own functions were put in place of their calls.
+        package var nodes = 200_000
+
+        package init() {}
+    }
+
+    package var limits: Limits
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// - Throws: `notReadable`, `damaged`, `unsupported` with everything that is not implemented, `tooLarge`.
+    package func load(path: String) throws(ModelError) -> Model {
+        let file = try RegularFile(path: path)
+        guard file.byteCount <= limits.modelBytes else {
+            throw .tooLarge("\(path) has \(file.byteCount) bytes, and a model may have \(limits.modelBytes)")
+        }
+        var bytes = Data(count: file.byteCount)
+        do {
+            try bytes.withUnsafeMutableBytes { try file.read(into: $0, offset: 0) }
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            throw .notReadable("\(path) cannot be read: \(error)")
+        }
+        return try load(bytes: bytes, folder: URL(filePath: path).deletingLastPathComponent().path)
+    }
+
+    /// A model from memory. Data beside it lies in `folder`; nil refuses models that have some.
+    ///
+    /// - Throws: as ``load(path:)``.
+    package func load(bytes: Data, folder: String? = nil) throws(ModelError) -> Model {
+        let file: ONNXModel
+        do {
+            file = try ONNXModel(serializedBytes: bytes)
+        } catch {
+            throw .damaged("this is no ONNX model: \(error)")
+        }
+        guard file.hasGraph, !file.opsetImport.isEmpty else {
+            throw .damaged("this is no ONNX model: it has no \(file.hasGraph ? "operator set" : "graph")")
+        }
+        let opsets = try Self.opsets(file.opsetImport, of: "the model")
+        let inliner = try FunctionInliner(file.functions, limit: limits.nodes)
+        let nodes = try inliner.expanded(file.graph.node, opsets: opsets)
+        let unsupported = try SupportCheck(inliner: inliner).unsupported(file.graph, nodes: nodes)
+        if !unsupported.isEmpty { throw .unsupported(unsupported) }
+
+        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes)
+        var reader = GraphReader(inliner: inliner)
+        let graph = try reader.graph(file.graph, nodes: nodes, around: [], tensors: &tensors)
+        return Model(graph: graph, opsets: opsets, producer: file.producerName)
+    }
+
+    /// A tensor in a message of its own, as the standard's test data has them.
+    package func tensor(bytes: Data) throws(ModelError) -> Tensor {
+        let message: ONNXTensor
+        do {
+            message = try ONNXTensor(serializedBytes: bytes)
+        } catch {
+            throw .damaged("this is no ONNX tensor: \(error)")
+        }
+        if let name = ElementType.foreignName(onnxNumber: message.dataType) {
+            throw .unsupported(["element type \(name)"])
+        }
+        var tensors = TensorReader(folder: nil, limitBytes: 0)
+        return try tensors.tensor(message)
+    }
+
+    /// The version of each domain; `ai.onnx` is another name of the standard's own.
+    static func opsets(_ sets: [ONNXOperatorSet], of place: String) throws(ModelError) -> [String: Int] {
+        var opsets: [String: Int] = [:]
+        for set in sets {
+            let domain = standardised(set.domain)
+            guard opsets[domain] == nil else { throw .damaged("\(place) names the operators of \"\(domain)\" twice") }
+            guard let version = Int(exactly: set.version), version > 0 else {
+                throw .damaged("\(place) names version \(set.version) of the operators of \"\(domain)\"")
+            }
+            opsets[domain] = version
+        }
+        return opsets
+    }
+
+    static func standardised(_ domain: String) -> String { domain == "ai.onnx" ? "" : domain }
+}

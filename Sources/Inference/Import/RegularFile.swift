@@ -1,0 +1,45 @@
+import Foundation
+
+/// A regular file that is open for reading.
+final class RegularFile {
+    let path: String
+    let byteCount: Int
+    private let descriptor: Int32
+
+    /// - Throws: `notReadable` where there is none, or something else than a file.
+    init(path: String) throws(ModelError) {
+        self.path = path
+        // A pipe of that name must not hold us up.
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard opened >= 0 else { throw .notReadable("\(path) cannot be opened: \(String(cString: strerror(errno)))") }
+        var status = stat()
+        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw .notReadable("\(path) is no regular file")
+        }
+        descriptor = opened
+        byteCount = Int(status.st_size)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Where the file that was opened really lies, links followed.
+    var realPath: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, Int(PATH_MAX))
+        return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
+    /// Fills `target` with the bytes from `offset` on.
+    func read(into target: UnsafeMutableRawBufferPointer, offset: Int) throws(ModelError) {
+        var done = 0
+        while done < target.count, let base = target.baseAddress {
+            let count = pread(descriptor, base + done, target.count - done, off_t(offset + done))
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw .notReadable("\(path) ended while it was read") }
+            done += count
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import ONNXFormat
+
+/// Makes tensors of their messages, with data inside the model or in files beside it.
+struct TensorReader {
+    /// The folder of the model; data outside it is refused.
+    var folder: String?
+    /// What may still be read from files beside the model.
+    var limitBytes: Int
+    private var files: [String: RegularFile] = [:]
+
+    init(folder: String?, limitBytes: Int) {
+        self.folder = folder
+        self.limitBytes = limitBytes
+    }
+
+    /// - Throws: `damaged` where size, type and data contradict each other, `notReadable` for missing files.
+    mutating func tensor(_ message: ONNXTensor) throws(ModelError) -> Tensor {
+        do throws(ModelError) {
+            return try checked(message)
+        } catch {
+            throw error.at("tensor \"\(message.name)\"")
+        }
+    }
+
+    private mutating func checked(_ message: ONNXTensor) throws(ModelError) -> Tensor {
+        guard let type = ElementType(onnxNumber: message.dataType) else {
+            throw .damaged("there is no element type \(message.dataType)")
+        }
+        let shape = message.dims.map { Int($0) }
+        let count = try Extents.count(shape)
+        if message.dataLocation == .external { return try external(message, type, shape, count) }
+        if type == .string {
+            try Self.expect(message.stringData.count, count, "strings")
+            var strings: [String] = []
+            for bytes in message.stringData {
+                guard let string = String(validating: bytes, as: UTF8.self) else {
+                    throw .damaged("a string is not valid UTF-8")
+                }
+                strings.append(string)
+            }
+            return try Tensor(strings: strings, shape: shape)
+        }
+        if !message.rawData.isEmpty {
+            let (bytes, overflow) = count.multipliedReportingOverflow(by: type.byteCount)
+            guard !overflow, message.rawData.count == bytes else {
+                throw .damaged("\(message.rawData.count) bytes do not fill \(type.rawValue)\(shape)")
+            }
+            return try Tensor(type, shape: shape) { $0.copyBytes(from: message.rawData) }
+        }
+        switch type {
+        case .float32:
+            try Self.expect(message.floatData.count, count, "values")
+            return try Tensor(type, shape: shape, elements: message.floatData)
+        case .float64:
+            try Self.expect(message.doubleData.count, count, "values")
+            return try Tensor(type, shape: shape, elements: message.doubleData)
+        case .int64:
+            try Self.expect(message.int64Data.count, count, "values")
+            return try Tensor(type, shape: shape, elements: message.int64Data)
+        case .uint32, .uint64:
+            try Self.expect(message.uint64Data.count, count, "values")
+            return try Tensor(type, shape: shape, integers: message.uint64Data.map { Int64(bitPattern: $0) })
+        case .float16, .bfloat16:
+            try Self.expect(message.int32Data.count, count, "values")
+            return try Tensor(type, shape: shape, elements: message.int32Data.map { UInt16(truncatingIfNeeded: $0) })
+        default:
+            try Self.expect(message.int32Data.count, count, "values")
+            return try Tensor(type, shape: shape, integers: message.int32Data.map { Int64($0) })
+        }
+    }
+
+    private static func expect(_ found: Int, _ count: Int, _ what: String) throws(ModelError) {
+        guard found == count else { throw .damaged("it has \(found) \(what), and its shape asks for \(count)") }
+    }
+
+    // MARK: Data beside the model
+
+    private mutating func external(
+        _ message: ONNXTensor, _ type: ElementType, _ shape: [Int], _ count: Int
+    ) throws(ModelError) -> Tensor {
+        var entries: [String: String] = [:]
+        for entry in message.externalData { entries[entry.key] = entry.value }
+        guard type != .string else { throw .damaged("strings cannot lie in another file") }
+        guard let location = entries["location"] else { throw .damaged("it does not say in which file its data lies") }
+        let file = try file(location)
+        let offset = try Self.number(entries["offset"]) ?? 0
+        guard offset <= file.byteCount else {
+            throw .damaged("its data begins at byte \(offset) of \(location), which has \(file.byteCount)")
+        }
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: type.byteCount)
+        let length = try Self.number(entries["length"]) ?? bytes
+        guard !overflow, length == bytes else {
+            throw .damaged("\(length) bytes do not fill \(type.rawValue)\(shape)")
+        }
+        guard length <= file.byteCount - offset else {
+            throw .damaged(
+                "its \(length) bytes from byte \(offset) on go beyond the end of \(location), which has \(file.byteCount)"
+            )
+        }
+        guard length <= limitBytes else { throw .tooLarge("the data beside the model is more than was allowed") }
+        limitBytes -= length
+        return try Tensor(type, shape: shape) { bytes throws(ModelError) in try file.read(into: bytes, offset: offset) }
+    }
+
+    private static func number(_ text: String?) throws(ModelError) -> Int? {
+        guard let text else { return nil }
+        guard let number = Int(text), number >= 0 else { throw .damaged("\"\(text)\" is no offset or length") }
+        return number
+    }
+
+    /// Opens a file below the folder of the model; the path as written and the place where links lead must both be there.
+    private mutating func file(_ location: String) throws(ModelError) -> RegularFile {
+        guard let folder else { throw .notReadable("its data lies in a file, and the model came without a folder") }
+        if let file = files[location] { return file }
+        let parts = location.split(separator: "/", omittingEmptySubsequences: false)
+        guard !location.isEmpty, !location.hasPrefix("/"), !parts.contains(".."), !location.contains("\0") else {
+            throw .damaged("its data lies in \"\(location)\", which is outside the folder of the model")
+        }
+        let file = try RegularFile(path: "\(folder.isEmpty ? "." : folder)/\(location)")
+        guard let root = realpath(folder.isEmpty ? "." : folder, nil) else {
+            throw .notReadable("the folder \(folder) cannot be read")
+        }
+        defer { free(root) }
+        let base = String(cString: root)
+        guard let path = file.realPath, path.hasPrefix(base.hasSuffix("/") ? base : base + "/") else {
+            throw .damaged("its data lies in \"\(location)\", a link that leaves the folder of the model")
+        }
+        files[location] = file
+        return file
+    }
+}

@@ -1,0 +1,101 @@
+/// How a window moves over the spatial axes of N × C × d1 × d2 ...: everything by spatial axis.
+struct WindowGeometry {
+    var kernel: [Int]
+    var strides: [Int]
+    var dilations: [Int]
+    var padsBefore: [Int]
+    var padsAfter: [Int]
+    var output: [Int]
+
+    /// - Parameters:
+    ///   - node: Has strides, dilations, pads, `auto_pad` and `ceil_mode`.
+    ///   - input: Spatial extents.
+    ///   - kernel: Extents of the window.
+    /// - Throws: `damaged` where attributes and extents do not fit.
+    init(_ node: Node, input: [Int], kernel: [Int]) throws(ModelError) {
+        let rank = input.count
+        self.kernel = kernel
+        strides = node.ints("strides") ?? Array(repeating: 1, count: rank)
+        dilations = node.ints("dilations") ?? Array(repeating: 1, count: rank)
+        let pads = node.ints("pads") ?? Array(repeating: 0, count: 2 * rank)
+        guard kernel.count == rank, strides.count == rank, dilations.count == rank, pads.count == 2 * rank else {
+            throw .damaged("its kernel, strides, dilations or pads are not for \(rank) spatial axes")
+        }
+        let all = kernel + strides + dilations
+        guard all.allSatisfy({ $0 > 0 && $0 < 1 << 31 }), pads.allSatisfy({ $0 >= 0 && $0 < 1 << 31 }) else {
+            throw .damaged(
+                "its kernel, strides, dilations and pads are \(kernel), \(strides), \(dilations) and \(pads)")
+        }
+        _ = try Extents.count(kernel)
+        padsBefore = Array(pads[..<rank])
+        padsAfter = Array(pads[rank...])
+        output = []
+        let mode = node.string("auto_pad") ?? "NOTSET"
+        guard ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"].contains(mode) else {
+            throw .damaged("there is no auto_pad \"\(mode)\"")
+        }
+        if mode == "VALID" {
+            padsBefore = Array(repeating: 0, count: rank)
+            padsAfter = padsBefore
+        }
+        for axis in 0..<rank {
+            let reach = (kernel[axis] - 1) * dilations[axis] + 1
+            if mode.hasPrefix("SAME") {
+                let count = (input[axis] + strides[axis] - 1) / strides[axis]
+                let total = max((count - 1) * strides[axis] + reach - input[axis], 0)
+                padsBefore[axis] = mode == "SAME_UPPER" ? total / 2 : total - total / 2
+                padsAfter[axis] = total - padsBefore[axis]
+                output.append(count)
+                continue
+            }
+            let span = try Shapes.sum([input[axis], padsBefore[axis], padsAfter[axis], -reach])
+            guard span >= 0 else {
+                throw .damaged("a window of \(reach) is larger than its padded axis of \(span + reach)")
+            }
+            var count = span / strides[axis] + 1
+            if node.int("ceil_mode") == 1 && span % strides[axis] != 0 {
+                // A last window that began in the padding behind the data would see none of it.
+                if count * strides[axis] < input[axis] + padsBefore[axis] { count += 1 }
+            }
+            output.append(count)
+        }
+    }
+
+    /// Shape of the output for an input N × C × spatial; unknown spatial extents stay unknown.
+    static func outputShape(
+        _ node: Node, input: [Dimension], kernel: [Dimension]?, channels: Dimension
+    ) throws(ModelError) -> [Dimension] {
+        let spatial = input[2...].map { $0.extent }
+        let window = kernel?.compactMap(\.extent)
+        guard let window, window.count == kernel?.count else {
+            return [input[0], channels] + Shapes.unknown(rank: spatial.count)
+        }
+        // An unknown axis takes the place of one that any window fits, for checking the others.
+        let standIn = spatial.map { $0 ?? 1 << 40 }
+        let output = try WindowGeometry(node, input: standIn, kernel: window).output
+        return [input[0], channels] + zip(spatial, output).map { $0 == nil ? .unknown : .known($1) }
+    }
+
+    /// Calls `body` for each place of the window over the data, with the number of the place in the window and the
+    /// offset in the data.
+    func forEachTap(_ position: [Int], input: [Int], _ body: (_ tap: Int, _ offset: Int) -> Void) {
+        let count = kernel.reduce(1, *)
+        let steps = Extents.strides(input)
+        for tap in 0..<count {
+            var rest = tap
+            var offset = 0
+            var isInside = true
+            for axis in kernel.indices.reversed() {
+                let place =
+                    position[axis] * strides[axis] + rest % kernel[axis] * dilations[axis] - padsBefore[axis]
+                rest /= kernel[axis]
+                if place < 0 || place >= input[axis] {
+                    isInside = false
+                    break
+                }
+                offset += place * steps[axis]
+            }
+            if isInside { body(tap, offset) }
+        }
+    }
+}

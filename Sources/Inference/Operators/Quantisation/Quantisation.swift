@@ -1,0 +1,133 @@
+extension Operators {
+    static let quantisation: [OperatorDefinition] =
+        [quantizeLinear, dequantizeLinear, dynamicQuantizeLinear] + quantisedProducts
+
+    private static let quantised: Set<ElementType> = [.int8, .uint8, .int16, .uint16]
+
+    /// The range of an integer type of at most 32 bits.
+    static func limits(of type: ElementType) -> ClosedRange<Double> {
+        let bits = type.byteCount * 8
+        let steps = Double(sign: .plus, exponent: bits, significand: 1)
+        return ElementType.unsigned.contains(type) ? 0...(steps - 1) : (-steps / 2)...(steps / 2 - 1)
+    }
+
+    /// Rounds half to even, adds the zero point, and keeps to the range of `type`. The quotient is one of float32, as the
+    /// standard has it: that decides where a half is met.
+    static func quantise(_ value: Double, scale: Double, zero: Double, _ type: ElementType) -> Double {
+        let range = limits(of: type)
+        let rounded = Double((Float(value) / Float(scale)).rounded(.toNearestOrEven)) + zero
+        return min(max(rounded, range.lowerBound), range.upperBound)
+    }
+
+    // MARK: Scales
+
+    private static let attributes: [String: Attribute.Kind] = [
+        "axis": .int, "saturate": .int, "block_size": .int, "output_dtype": .int,
+    ]
+
+    /// Scale and zero point are one for all, by position of an axis, or by block along it.
+    private static func checkScale(_ call: ShapeCall) throws(ModelError) {
+        guard let shape = call.shape(), let scale = call.shape(1) else { return }
+        if call.has(2), let zero = call.shape(2), zero.count != scale.count {
+            throw .damaged("scale and zero point differ in shape")
+        }
+        if call.has(2), let zero = call.shape(2) {
+            for (one, other) in zip(scale, zero) { try Shapes.same(one, other, "scale and zero point") }
+        }
+        let blocks = call.node.int("block_size") ?? 0
+        guard blocks >= 0 else { throw .damaged("its block_size is \(blocks)") }
+        if scale.isEmpty || scale == [.known(1)] && blocks == 0 { return }
+        let axis = try call.axis(call.node.int("axis") ?? 1, rank: shape.count)
+        if blocks == 0 {
+            guard scale.count == 1 else { throw .damaged("its scale has \(scale.count) axes") }
+            try Shapes.same(scale[0], shape[axis], "scale and axis \(axis)")
+            return
+        }
+        guard scale.count == shape.count else { throw .damaged("its scale has \(scale.count) axes") }
+        for other in shape.indices where other != axis { try Shapes.same(scale[other], shape[other], "scale and data") }
+        if let extent = shape[axis].extent, let count = scale[axis].extent {
+            let (whole, overflow) = count.multipliedReportingOverflow(by: blocks)
+            guard !overflow, whole >= extent, extent > whole - blocks else {
+                throw .damaged("\(extent) places are not \(count) blocks of \(blocks)")
+            }
+        }
+    }
+
+    /// For each element of the data, the number of its scale.
+    private static func scaleNumbers(_ call: OperatorCall) -> [Int] {
+        let (shape, scale) = (call.tensor(0).shape, call.tensor(1).shape)
+        let count = call.tensor(0).count
+        if call.tensor(1).count == 1 { return [Int](repeating: 0, count: count) }
+        let axis = call.axis(default: 1)
+        let blocks = call.node.int("block_size") ?? 0
+        let inner = Extents.strides(shape)[axis]
+        if blocks == 0 { return (0..<count).map { $0 / inner % shape[axis] } }
+        let steps = Extents.strides(scale)
+        return (0..<count).map { number in
+            var position = Extents.position(number, in: shape)
+            position[axis] /= blocks
+            return zip(position, steps).reduce(0) { $0 + $1.0 * $1.1 }
+        }
+    }
+
+    private static let quantizeLinear = OperatorDefinition(
+        "QuantizeLinear", versions: [10, 13, 19, 21], inputs: 2...3,
+        types: [
+            ElementRule(types: [.float32, .float16, .bfloat16, .int32]), .floats, ElementRule(types: quantised),
+        ], attributes: attributes,
+        infer: { call throws(ModelError) in
+            try checkScale(call)
+            var type = call.has(2) ? call.elementType(2) : ElementType.uint8
+            if let number = call.node.int("output_dtype"), number != 0 {
+                let named = try elementType(number)
+                guard !call.has(2) || named == type else { throw .damaged("output_dtype and zero point differ") }
+                guard quantised.contains(named) else { throw .unsupported(["quantisation to \(named.rawValue)"]) }
+                type = named
+            }
+            return [TensorType(type, call.shape())]
+        }
+    ) { call throws(ModelError) in
+        let numbers = scaleNumbers(call)
+        let (scales, zeros) = (call.tensor(1).doubles(), call.optional(2)?.doubles())
+        let values = call.tensor().doubles()
+        let results = values.indices.map {
+            quantise(values[$0], scale: scales[numbers[$0]], zero: zeros?[numbers[$0]] ?? 0, call.elementType)
+        }
+        return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]
+    }
+
+    private static let dequantizeLinear = OperatorDefinition(
+        "DequantizeLinear", versions: [10, 13, 19, 21], inputs: 2...3,
+        types: [ElementRule(types: quantised.union([.int32])), .floats, .first], attributes: attributes,
+        infer: { call throws(ModelError) in
+            try checkScale(call)
+            return [TensorType(call.elementType(1), call.shape())]
+        }
+    ) { call throws(ModelError) in
+        let numbers = scaleNumbers(call)
+        let (scales, zeros) = (call.tensor(1).doubles(), call.optional(2)?.doubles())
+        let values = call.tensor().doubles()
+        let results = values.indices.map { (values[$0] - (zeros?[numbers[$0]] ?? 0)) * scales[numbers[$0]] }
+        return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]
+    }
+
+    /// To `uint8` with the scale that the values need, zero included; computed in float32 as the standard has it.
+    private static let dynamicQuantizeLinear = OperatorDefinition(
+        "DynamicQuantizeLinear", versions: [11], outputs: 3...3, types: [.only(.float32)],
+        infer: { call in
+            [TensorType(.uint8, call.shape()), TensorType(.float32, []), TensorType(.uint8, [])]
+        }
+    ) { call throws(ModelError) in
+        let values = call.tensor().elements(as: Float.self)
+        let (low, high) = (min(values.min() ?? 0, 0), max(values.max() ?? 0, 0))
+        let scale = (high - low) / 255
+        let zero = scale == 0 ? 0 : min(max((-low / scale).rounded(.toNearestOrEven), 0), 255)
+        let results = values.map {
+            scale == 0 ? 0 : Double(min(max(($0 / scale).rounded(.toNearestOrEven) + zero, 0), 255))
+        }
+        return [
+            try Tensor(.uint8, shape: call.shape(), doubles: results),
+            try Tensor(.float32, shape: [], elements: [scale]), try Tensor(.uint8, shape: [], doubles: [Double(zero)]),
+        ]
+    }
+}

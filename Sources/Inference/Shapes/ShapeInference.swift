@@ -1,0 +1,115 @@
+/// Types and shapes of all values of a graph before any of them is computed. Shape arithmetic is carried out on the way:
+/// values that follow from the model alone are computed, extents that are only named are carried along.
+package struct ShapeInference {
+    package struct Result: Sendable {
+        /// By value name; values of whose type nothing is known are missing.
+        package var facts: [String: Fact]
+        /// Element types that operators are not implemented for.
+        package var unsupported: [String]
+    }
+
+    /// The largest value that is computed here.
+    package var foldedElements = 1 << 16
+
+    package init() {}
+
+    /// What is known of `graph`, where `inputs` are better than the declared types, e.g. the extents of one run.
+    ///
+    /// - Throws: `damaged` where shapes or types do not fit together, with the node.
+    package func infer(_ graph: Graph, inputs: [String: Fact] = [:]) throws(ModelError) -> Result {
+        var result = Result(facts: [:], unsupported: [])
+        for port in graph.inputs {
+            if let fact = inputs[port.name] ?? port.type.map({ Fact($0) }) { result.facts[port.name] = fact }
+        }
+        try infer(graph, into: &result)
+        return result
+    }
+
+    private func infer(_ graph: Graph, into result: inout Result) throws(ModelError) {
+        for (name, tensor) in graph.initialisers { result.facts[name] = Fact(tensor) }
+        for node in graph.nodes {
+            do throws(ModelError) {
+                let facts = try self.facts(node, known: &result)
+                for (name, fact) in zip(node.outputs, facts) where !name.isEmpty { result.facts[name] = fact }
+            } catch  where error.code == .unsupported {
+                for phrase in error.unsupported where !result.unsupported.contains(phrase) {
+                    result.unsupported.append(phrase)
+                }
+            } catch {
+                throw error.at(node.place)
+            }
+        }
+    }
+
+    private func facts(_ node: Node, known: inout Result) throws(ModelError) -> [Fact?] {
+        let definition = Operators.definition(of: node)
+        var inputs: [Fact?] = []
+        for name in node.inputs {
+            if name.isEmpty {
+                inputs.append(nil)
+            } else {
+                guard let fact = known.facts[name] else { return [] }
+                inputs.append(fact)
+            }
+        }
+        let outer = known.facts
+        let call = try Self.call(node, definition, inputs) { graph, given throws(ModelError) in
+            var inner = Result(facts: outer, unsupported: [])
+            for (port, fact) in zip(graph.inputs, given) { inner.facts[port.name] = fact }
+            try self.infer(graph, into: &inner)
+            if !inner.unsupported.isEmpty { throw .unsupported(inner.unsupported) }
+            return graph.outputs.map { inner.facts[$0.name] }
+        }
+        let types = try definition.infer(call)
+        if let values = try folded(node, definition, call, types) { return values.map { Fact($0) } }
+        var facts = types.map { Fact($0) }
+        if let extents = definition.extents?(call), !facts.isEmpty { facts[0].extents = extents }
+        return facts
+    }
+
+    /// A node whose element types have been checked.
+    ///
+    /// - Throws: `unsupported` for types that the operator is not implemented for, `damaged` for those that differ.
+    static func call(
+        _ node: Node, _ definition: OperatorDefinition, _ facts: [Fact?],
+        inferSubgraph: @escaping @Sendable (Graph, [Fact?]) throws(ModelError) -> [Fact?]
+    ) throws(ModelError) -> ShapeCall {
+        guard let version = definition.version(in: node.opset), let last = definition.types.last else {
+            preconditionFailure("a version of \(node.operatorName) that no importer lets pass")
+        }
+        for (index, fact) in facts.enumerated() {
+            guard let type = fact?.type.elementType else { continue }
+            let rule = index < definition.types.count ? definition.types[index] : last
+            if rule.isLikeFirst, let first = facts[0]?.type.elementType, first != type {
+                throw .damaged("its inputs have the element types \(first.rawValue) and \(type.rawValue)")
+            }
+            guard rule.types.contains(type) else {
+                throw .unsupported(["\(type.rawValue) for input \(index) of operator \(node.operatorName)"])
+            }
+        }
+        return ShapeCall(node: node, version: version, facts: facts, inferSubgraph: inferSubgraph)
+    }
+
+    /// The outputs, where all inputs are known and the outputs are small.
+    private func folded(
+        _ node: Node, _ definition: OperatorDefinition, _ call: ShapeCall, _ types: [TensorType]
+    ) throws(ModelError) -> [Tensor]? {
+        guard node.subgraphs.isEmpty else { return nil }
+        var count = 0
+        for type in types {
+            guard let extents = type.extents else { return nil }
+            let elements = try Extents.count(extents)
+            guard elements <= foldedElements else { return nil }
+            count += elements
+        }
+        var values: [Tensor?] = []
+        for fact in call.facts {
+            if fact != nil && fact?.value == nil { return nil }
+            values.append(fact?.value)
+            count += fact?.value?.count ?? 0
+        }
+        guard count <= 2 * foldedElements else { return nil }
+        return try definition.evaluate(
+            OperatorCall(node: node, version: call.version, inputs: values, outputTypes: types) { _, _ in [] })
+    }
+}

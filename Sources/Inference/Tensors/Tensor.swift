@@ -1,0 +1,86 @@
+/// Elements of one type in row-major order. Copies share memory; nothing is written after it was made.
+package struct Tensor: Sendable {
+    package let elementType: ElementType
+    package let shape: [Int]
+    /// Number of elements.
+    package let count: Int
+    private let storage: TensorStorage
+
+    /// A tensor that `fill` writes; its memory is zeroed and aligned for any vector type.
+    ///
+    /// - Throws: what ``Extents/count(_:)`` throws, `tooLarge` where the bytes leave `Int`, and what `fill` throws.
+    package init(
+        _ elementType: ElementType, shape: [Int],
+        fill: (UnsafeMutableRawBufferPointer) throws(ModelError) -> Void = { _ in }
+    ) throws(ModelError) {
+        precondition(elementType != .string, "strings have a tensor of their own")
+        count = try Extents.count(shape)
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: elementType.byteCount)
+        if overflow { throw .tooLarge("the shape \(shape) has more bytes than can be counted") }
+        self.elementType = elementType
+        self.shape = shape
+        storage = TensorStorage(byteCount: bytes)
+        try fill(storage.bytes)
+    }
+
+    package init(strings: [String], shape: [Int]) throws(ModelError) {
+        count = try Extents.count(shape)
+        precondition(strings.count == count, "\(strings.count) strings for the shape \(shape)")
+        elementType = .string
+        self.shape = shape
+        storage = TensorStorage(strings: strings)
+    }
+
+    private init(_ other: Tensor, shape: [Int]) {
+        elementType = other.elementType
+        count = other.count
+        storage = other.storage
+        self.shape = shape
+    }
+
+    package var byteCount: Int { storage.bytes.count }
+
+    /// The elements of a tensor of strings; empty for others.
+    package var strings: [String] { storage.strings }
+
+    package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws(ModelError) -> R) throws(ModelError) -> R {
+        try body(UnsafeRawBufferPointer(storage.bytes))
+    }
+
+    /// The elements as `Element`, which must have the size of the element type.
+    package func elements<Element: BitwiseCopyable>(as type: Element.Type) -> [Element] {
+        precondition(MemoryLayout<Element>.stride == elementType.byteCount, "\(Element.self) is not \(elementType)")
+        return [Element](storage.bytes.bindMemory(to: Element.self))
+    }
+
+    /// The same elements under another shape with as many of them.
+    ///
+    /// - Throws: `wrongValue` where the counts differ.
+    package func reshaped(_ shape: [Int]) throws(ModelError) -> Tensor {
+        guard try Extents.count(shape) == count else {
+            throw .wrongValue("\(count) elements do not fill the shape \(shape)")
+        }
+        return Tensor(self, shape: shape)
+    }
+}
+
+/// Memory of a tensor. It is written by the initialiser of the tensor only, before anybody else sees it, hence `Sendable`.
+private final class TensorStorage: @unchecked Sendable {
+    let bytes: UnsafeMutableRawBufferPointer
+    let strings: [String]
+
+    init(byteCount: Int) {
+        bytes = .allocate(byteCount: byteCount, alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        strings = []
+    }
+
+    init(strings: [String]) {
+        bytes = .allocate(byteCount: 0, alignment: 64)
+        self.strings = strings
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+}

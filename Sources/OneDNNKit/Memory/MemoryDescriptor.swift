@@ -1,0 +1,191 @@
+import COneDNN
+
+/// Type, logical dimensions and layout of a tensor; no memory.
+///
+/// Dimensions are in logical order whatever the layout: N × C × spatial for activations, [G ×] O × I × spatial for
+/// weights.
+///
+/// `@unchecked Sendable` is true because it is a plain value: the C structure holds numbers only.
+package struct MemoryDescriptor: @unchecked Sendable {
+    /// How elements lie in memory.
+    package enum Layout: Hashable, Sendable {
+        /// Row-major: the last dimension is contiguous.
+        case plain
+        /// The second dimension is contiguous, the others as in `plain`; NHWC for N × C × H × W.
+        case channelsLast
+        /// Left to the primitive, which tells its choice by ``Primitive/descriptor(of:)``.
+        case chosenByPrimitive
+    }
+
+    var raw: dnnl_memory_desc_t
+
+    /// - Parameters:
+    ///   - dimensions: Up to 12, each at least 1.
+    ///   - type: What an element is.
+    ///   - layout: How they lie.
+    /// - Throws: ``OneDNNError/Code/invalidArguments`` for other dimensions, ``OneDNNError/Code/libraryMissing``.
+    package init(_ dimensions: [Int], _ type: DataType, _ layout: Layout = .plain) throws(OneDNNError) {
+        let request = "a descriptor of \(dimensions) \(type)"
+        try Self.validate(dimensions, request)
+        switch layout {
+        case .plain:
+            try self.init(dimensions, type, strides: Self.strides(dimensions, order: Array(dimensions.indices)))
+        case .channelsLast:
+            var order = Array(dimensions.indices)
+            if order.count > 2 { order.append(order.remove(at: 1)) }
+            try self.init(dimensions, type, strides: Self.strides(dimensions, order: order))
+        case .chosenByPrimitive:
+            var raw = dnnl_memory_desc_t()
+            let library = try OneDNNLibrary.open()
+            let counts = dimensions.map(Int64.init)
+            try check(
+                library.functions.dnnl_memory_desc_init_by_tag(
+                    &raw, Int32(counts.count), counts, type.raw, dnnl_format_tag_any), request)
+            self.init(raw)
+        }
+    }
+
+    /// Any other regular layout.
+    ///
+    /// - Parameters:
+    ///   - dimensions: Up to 12, each at least 1.
+    ///   - type: What an element is.
+    ///   - strides: Elements from one index to the next, for each dimension; at least 1.
+    /// - Throws: ``OneDNNError/Code/invalidArguments``, ``OneDNNError/Code/libraryMissing``.
+    package init(_ dimensions: [Int], _ type: DataType, strides: [Int]) throws(OneDNNError) {
+        let request = "a descriptor of \(dimensions) \(type) with strides \(strides)"
+        try Self.validate(dimensions, request)
+        guard strides.count == dimensions.count else { throw OneDNNError(.invalidArguments, request) }
+        for (dimension, stride) in zip(dimensions, strides) { try Self.validate([dimension, stride], request) }
+        raw = dnnl_memory_desc_t()
+        let library = try OneDNNLibrary.open()
+        let (counts, steps) = (dimensions.map(Int64.init), strides.map(Int64.init))
+        try check(
+            library.functions.dnnl_memory_desc_init_by_strides(&raw, Int32(counts.count), counts, type.raw, steps),
+            request)
+    }
+
+    init(_ raw: dnnl_memory_desc_t) { self.raw = raw }
+
+    package var dimensions: [Int] { numbers(raw.dims) }
+    package var rank: Int { Int(raw.ndims) }
+    package var elementCount: Int { dimensions.reduce(1, *) }
+    package var type: DataType { DataType(raw.data_type) ?? .float32 }
+    package var isChosenByPrimitive: Bool { raw.format_kind == dnnl_format_kind_any }
+
+    /// What a buffer needs: with the padding of blocked layouts, and with what oneDNN appends to 8-bit weights. 0 while
+    /// the layout is to be chosen.
+    package var byteCount: Int {
+        guard !isChosenByPrimitive, let library = try? OneDNNLibrary.open() else { return 0 }
+        return withUnsafePointer(to: raw) { library.functions.dnnl_memory_desc_get_size($0) }
+    }
+
+    /// The same elements with the dimensions in another order: dimension `axes[i]` becomes dimension i. The layout in
+    /// memory stays, so nothing is moved.
+    ///
+    /// - Throws: ``OneDNNError/Code/invalidArguments`` when `axes` is not a permutation.
+    package func permuted(_ axes: [Int]) throws(OneDNNError) -> MemoryDescriptor {
+        guard axes.sorted() == Array(0..<rank) else {
+            throw OneDNNError(.invalidArguments, "\(self) permuted by \(axes)")
+        }
+        // oneDNN wants to know where each dimension goes.
+        var targets = [Int32](repeating: 0, count: rank)
+        for (target, axis) in axes.enumerated() { targets[axis] = Int32(target) }
+        var (result, source) = (dnnl_memory_desc_t(), raw)
+        try check(
+            OneDNNLibrary.open().functions.dnnl_memory_desc_permute_axes(&result, &source, targets),
+            "\(self) permuted by \(axes)")
+        return MemoryDescriptor(result)
+    }
+
+    /// The last two dimensions exchanged: how a matrix is passed that lies transposed.
+    package func transposed() throws(OneDNNError) -> MemoryDescriptor {
+        guard rank >= 2 else { throw OneDNNError(.invalidArguments, "\(self) transposed") }
+        var axes = Array(0..<rank)
+        axes.swapAt(rank - 2, rank - 1)
+        return try permuted(axes)
+    }
+
+    /// The same dimensions in another type or layout.
+    package func with(_ layout: Layout, _ type: DataType? = nil) throws(OneDNNError) -> MemoryDescriptor {
+        try MemoryDescriptor(dimensions, type ?? self.type, layout)
+    }
+
+    /// Whether every element stands at the same place in both, the dimensions being the same.
+    func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
+        guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
+        let (one, two) = (raw.format_desc.blocking, other.raw.format_desc.blocking)
+        // Blocks are compared by name; the stride of a dimension of 1 means nothing.
+        let blocks = [layoutName, other.layoutName].map { $0.drop { $0.isLetter } }
+        guard one.inner_nblks == two.inner_nblks, one.inner_nblks == 0 || blocks[0] == blocks[1] else { return false }
+        return dimensions.indices.allSatisfy {
+            dimensions[$0] == 1 || numbers(one.strides)[$0] == numbers(two.strides)[$0]
+        }
+    }
+
+    private func numbers(_ values: dnnl_dims_t) -> [Int] {
+        withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(Int(raw.ndims)).map(Int.init) }
+    }
+
+    // `order`: dimensions from the outermost to the contiguous one.
+    private static func strides(_ dimensions: [Int], order: [Int]) -> [Int] {
+        var strides = dimensions
+        var step = 1
+        for dimension in order.reversed() {
+            strides[dimension] = step
+            step *= max(dimensions[dimension], 1)
+        }
+        return strides
+    }
+
+    private static func validate(_ dimensions: [Int], _ request: String) throws(OneDNNError) {
+        var count = 1
+        for dimension in dimensions {
+            let (product, overflows) = count.multipliedReportingOverflow(by: dimension)
+            guard dimension >= 1, !overflows, product <= Int.max / 16 else {
+                throw OneDNNError(.invalidArguments, request)
+            }
+            count = product
+        }
+        guard (1...12).contains(dimensions.count) else { throw OneDNNError(.invalidArguments, request) }
+    }
+}
+
+extension MemoryDescriptor: Hashable {
+    package static func == (one: MemoryDescriptor, other: MemoryDescriptor) -> Bool {
+        guard let library = try? OneDNNLibrary.open() else { return false }
+        var (one, other) = (one.raw, other.raw)
+        return library.functions.dnnl_memory_desc_equal(&one, &other) == 1
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(dimensions)
+        hasher.combine(raw.data_type.rawValue)
+    }
+}
+
+extension MemoryDescriptor: CustomStringConvertible {
+    package var description: String {
+        "\(dimensions.map(String.init).joined(separator: "x")) \(type) \(layoutName)"
+    }
+
+    /// The layout in oneDNN's notation: letters are dimensions from the outermost to the innermost, capitals are
+    /// blocked ones, numbers with letters the blocks, e.g. `aBcd16b` for channels in blocks of 16.
+    package var layoutName: String {
+        guard raw.format_kind == dnnl_blocked else { return isChosenByPrimitive ? "any" : "opaque" }
+        let blocking = raw.format_desc.blocking
+        let (strides, padded) = (numbers(blocking.strides), numbers(raw.padded_dims))
+        let blocks = withUnsafeBytes(of: blocking.inner_blks) {
+            $0.bindMemory(to: Int64.self).prefix(Int(blocking.inner_nblks)).map(Int.init)
+        }
+        let blocked = withUnsafeBytes(of: blocking.inner_idxs) {
+            $0.bindMemory(to: Int64.self).prefix(Int(blocking.inner_nblks)).map(Int.init)
+        }
+        let outer = dimensions.indices.sorted {
+            (strides[$0], padded[$0], -$0) > (strides[$1], padded[$1], -$1)
+        }
+        func letter(_ dimension: Int) -> String { String(UnicodeScalar(UInt8(97 + dimension))) }
+        return outer.map { blocked.contains($0) ? letter($0).uppercased() : letter($0) }.joined()
+            + zip(blocks, blocked).map { "\($0)\(letter($1))" }.joined()
+    }
+}

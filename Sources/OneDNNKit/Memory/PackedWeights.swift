@@ -1,0 +1,81 @@
+import COneDNN
+
+/// Weights in the layout that a primitive has chosen, with whatever oneDNN appends to them.
+///
+/// `@unchecked Sendable` is true because the bytes are not written to once they are made.
+package struct PackedWeights: @unchecked Sendable {
+    package let descriptor: MemoryDescriptor
+    /// What the bytes mean something to: oneDNN's version, the instruction set and the layout. It says nothing about
+    /// which weights they are.
+    package let key: String
+    let buffer: AlignedBuffer
+
+    package var byteCount: Int { descriptor.byteCount }
+
+    /// Lays weights out.
+    ///
+    /// - Parameters:
+    ///   - weights: The bytes, as `source` describes them.
+    ///   - source: How they lie; float32 may become bfloat16 on the way.
+    ///   - primitive: What they are for.
+    ///   - argument: The part they play there.
+    ///   - stream: Where the work is done.
+    /// - Throws: ``OneDNNError``, above all when the dimensions differ from the primitive's.
+    package init(
+        packing weights: UnsafeRawBufferPointer, _ source: MemoryDescriptor, for primitive: Primitive,
+        as argument: Argument = .weights, on stream: CPUStream
+    ) throws(OneDNNError) {
+        let target = try PackedWeights.descriptor(primitive, argument)
+        let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
+        let buffer = AlignedBuffer(byteCount: target.byteCount)
+        try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
+        self.init(buffer, target, on: stream.engine)
+    }
+
+    init(_ buffer: AlignedBuffer, _ descriptor: MemoryDescriptor, on engine: CPUEngine) {
+        self.buffer = buffer
+        self.descriptor = descriptor
+        key = PackedWeights.key(descriptor, on: engine)
+    }
+
+    static func descriptor(_ primitive: Primitive, _ argument: Argument) throws(OneDNNError) -> MemoryDescriptor {
+        guard let descriptor = primitive.descriptor(of: argument) else {
+            throw OneDNNError(.operandUnexpected, "\(primitive.name): \(argument)")
+        }
+        return descriptor
+    }
+
+    /// The key of bytes with that descriptor on that engine.
+    package static func key(_ descriptor: MemoryDescriptor, on engine: CPUEngine) -> String {
+        "oneDNN \(engine.version); \(engine.instructionSet); \(descriptor); \(descriptor.layoutDetails)"
+    }
+}
+
+extension MemoryDescriptor {
+    /// Everything that the short form leaves out, as text.
+    fileprivate var layoutDetails: String {
+        func numbers(_ values: dnnl_dims_t, _ count: Int32) -> String {
+            withUnsafeBytes(of: values) {
+                $0.bindMemory(to: Int64.self).prefix(Int(count)).map(String.init).joined(separator: ",")
+            }
+        }
+        let extra = raw.extra
+        var parts = [
+            "padded \(numbers(raw.padded_dims, raw.ndims))", "offsets \(numbers(raw.padded_offsets, raw.ndims))",
+            "from \(raw.offset0)",
+            "extra \(extra.flags) \(extra.compensation_mask) \(extra.scale_adjust) \(extra.asymm_compensation_mask)",
+        ]
+        if raw.format_kind == dnnl_blocked {
+            let blocking = raw.format_desc.blocking
+            parts += [
+                "strides \(numbers(blocking.strides, raw.ndims))",
+                "blocks \(numbers(blocking.inner_blks, blocking.inner_nblks))",
+                "of \(numbers(blocking.inner_idxs, blocking.inner_nblks))",
+            ]
+        } else {
+            let format = withUnsafeBytes(of: raw.format_desc) { bg_dnnl_xxh3_64($0.baseAddress, $0.count) }
+            parts.append("format \(raw.format_kind.rawValue) \(format)")
+        }
+        return parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// `bgrun model`.
+@Suite struct ModelCommandTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+    }
+
+    private static func cases(_ path: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: ".build-onnx-cases/\(path)").path
+    }
+
+    @Test func aModelIsDescribed() throws {
+        let model = Self.cases("light/light_resnet50.onnx")
+        let text = try place.bgrun("model", model)
+        #expect(text.status == 0, "\(text.errors)")
+        #expect(text.output.contains("[1, 3, 224, 224]") && text.output.contains("    53  Conv"))
+        let json = try place.bgrun("model", model, "--json").json()
+        #expect(json["nodes"] as? Int ?? 0 > 100)
+    }
+
+    @Test func whatIsNotSupportedIsListedAtOnce() throws {
+        let refused = try place.bgrun("model", Self.cases("node/test_ai_onnx_ml_label_encoder_string_int/model.onnx"))
+        #expect(refused.status == 69)
+        #expect(refused.output.isEmpty && refused.errors.contains("operator ai.onnx.ml.LabelEncoder"))
+    }
+
+    @Test func whatIsNoModelIsRefusedByName() throws {
+        try place.write("a text", to: "text.onnx")
+        let damaged = try place.bgrun("model", "text.onnx")
+        #expect(damaged.status == 65 && damaged.errors.contains("text.onnx"))
+        #expect(try place.bgrun("model", "none.onnx").status == 66)
+        let model = Self.cases("light/light_resnet50.onnx")
+        #expect(try place.bgrun("model", model, "--extent", "batch").status == 64)
+        #expect(try place.bgrun("model", model, "--extent", "batch=2").status == 64)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Inference
+import ONNXFormat
+import SwiftProtobuf
+import Testing
+
+/// The ONNX project's own test cases, run by the plain operators. `CONFORMANCE.md` is what came out.
+@Suite struct ConformanceTests {
+    private static let table = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "CONFORMANCE.md")
+
+    @Test func everyCaseDoesWhatTheTableSays() throws {
+        let cases = ConformanceCase.all()
+        guard !cases.isEmpty else {
+            Issue.record("The cases are missing: run scripts/fetch-onnx-cases.sh.")
+            return
+        }
+        let results = try cases.map { Result(test: $0, outcome: $0.outcome(), contents: try Contents($0)) }
+        let made = Self.markdown(results)
+        if ProcessInfo.processInfo.environment["BGRUN_WRITE_RULES"] != nil {
+            try Data(made.utf8).write(to: Self.table)
+        }
+        let written = try String(contentsOf: Self.table, encoding: .utf8)
+        #expect(
+            written == made,
+            "run BGRUN_WRITE_RULES=1 swift test -c release --filter ConformanceTests and commit CONFORMANCE.md")
+        // What the table may say at most.
+        // Training needs the generator of random numbers that the cases were made with.
+        let core = results.filter {
+            $0.contents.operators.isSubset(of: Self.core) && $0.contents.isPlain
+                && !$0.test.name.hasPrefix("test_training_dropout")
+        }
+        #expect(core.filter { $0.outcome != .passed }.map(\.test.name) == [])
+        let plain = results.filter { $0.contents.isPlain && $0.contents.operators.allSatisfy(Self.isImplemented) }
+        #expect(plain.count >= 920)
+        #expect(Double(plain.count { $0.outcome == .passed }) >= 0.97 * Double(plain.count))
+    }
+
+    /// Operators that exported vision, speech and language models use.
+    private static let core: Set<String> = [
+        "Add", "And", "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape",
+        "Conv", "ConvTranspose", "CumSum", "DepthToSpace", "Div", "Dropout", "Equal", "Erf", "Expand", "Flatten",
+        "Floor", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GreaterOrEqual",
+        "HardSigmoid", "HardSwish", "Identity", "IsNaN", "LayerNormalization", "LeakyRelu", "Less", "MatMul",
+        "MaxPool", "Mod", "Mul", "Not", "Pad", "Pow", "Range", "ReduceMean", "Relu", "Reshape", "Resize",
+        "ScatterND", "Shape", "Sigmoid", "Slice", "Softmax", "Split", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose",
+        "Unsqueeze", "Where",
+    ]
+
+    private static func isImplemented(_ name: String) -> Bool {
+        Operators.all.contains { $0.name == name && $0.domain.isEmpty }
+    }
+
+    // MARK: Reading
+
+    private struct Result {
+        var test: ConformanceCase
+        var outcome: ConformanceCase.Outcome
+        var contents: Contents
+    }
+
+    /// What a case is about, read without the importer under test.
+    private struct Contents {
+        /// Names, with the domain where it is not the standard's own; those of subgraphs included.
+        var operators: Set<String> = []
+        /// Inputs and outputs are tensors of the usual types: float32, int64, int32, bool, uint8, int8.
+        var isPlain: Bool
+
+        init(_ test: ConformanceCase) throws {
+            let model = try ONNXModel(serializedBytes: Data(contentsOf: URL(filePath: test.model)))
+            let plain: Set<Int32> = [1, 2, 3, 6, 7, 9]
+            isPlain = (model.graph.input + model.graph.output).allSatisfy {
+                plain.contains($0.type.tensorType.elemType)
+            }
+            collect(model.graph)
+        }
+
+        private mutating func collect(_ graph: ONNXGraph) {
+            for node in graph.node {
+                operators.insert(node.domain.isEmpty ? node.opType : "\(node.domain).\(node.opType)")
+                for attribute in node.attribute where attribute.hasG { collect(attribute.g) }
+            }
+        }
+    }
+
+    // MARK: The table
+
+    private static func markdown(_ results: [Result]) -> String {
+        var text = """
+            # Cases of the ONNX project that the plain operators pass
+
+            Made by `BGRUN_WRITE_RULES=1 swift test -c release --filter ConformanceTests` of the cases that
+            `scripts/fetch-onnx-cases.sh` fetches (PyPI onnx 1.16.2); without the variable the test compares.
+            Values are compared with the tolerances of the cases; types and shapes must be the same.
+
+            | Cases | all | passed | failed | unsupported |
+            |---|---|---|---|---|
+
+            """
+        let plain = results.filter(\.contents.isPlain)
+        text += row("all", results)
+        text += row("plain types (float32, int64, int32, bool, uint8, int8)", plain)
+        text += row(
+            "plain types, implemented operators", plain.filter { $0.contents.operators.allSatisfy(isImplemented) })
+        text += row("plain types, core operators", plain.filter { $0.contents.operators.isSubset(of: core) })
+        text += """
+
+            ## By operator
+
+            Cases that contain the operator, most of them with others.
+
+            | Operator | all | passed | failed | unsupported |
+            |---|---|---|---|---|
+
+            """
+        for name in Set(results.flatMap(\.contents.operators)).sorted() {
+            text += row(name, results.filter { $0.contents.operators.contains(name) })
+        }
+        text += """
+
+            ## Failed
+
+            Left as they are: the cases of QLinearMatMul with int8 expect -236 to wrap around to 20, and its definition
+            says that values saturate; the casts to bfloat16 expect the lower bits to be cut off, and here they are
+            rounded to the nearest value.
+
+
+            """
+        for result in results {
+            if case .failed(let reason) = result.outcome { text += "- \(result.test.name): \(reason)\n" }
+        }
+        text += "\n## Unsupported\n\n"
+        var reasons: [String: [String]] = [:]
+        for result in results {
+            if case .unsupported(let reason) = result.outcome { reasons[reason, default: []].append(result.test.name) }
+        }
+        for (reason, names) in reasons.sorted(by: { $0.key < $1.key }) {
+            text += "- \(reason): \(names.joined(separator: ", "))\n"
+        }
+        return text
+    }
+
+    private static func row(_ name: String, _ results: [Result]) -> String {
+        let passed = results.count { $0.outcome == .passed }
+        let unsupported = results.count { if case .unsupported = $0.outcome { true } else { false } }
+        return "| \(name) | \(results.count) | \(passed) | \(results.count - passed - unsupported) | \(unsupported) |\n"
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Inference
+import ONNXFormat
+import SwiftProtobuf
+import Testing
+
+/// Data beside a model is read where it lies in the model's folder, and nowhere else.
+@Suite final class ExternalDataTests {
+    typealias Parts = ModelParts
+
+    private let root: URL
+    private let folder: URL
+
+    init() throws {
+        root = FileManager.default.temporaryDirectory.appending(path: "bgrun-external-\(UUID().uuidString)")
+        folder = root.appending(path: "model")
+        try FileManager.default.createDirectory(at: folder.appending(path: "data"), withIntermediateDirectories: true)
+        let floats: [Float] = [0, 1, 2, 3, 4, 5, 6, 7]
+        let bytes = floats.withUnsafeBytes { Data($0) }
+        try bytes.write(to: folder.appending(path: "data/w.bin"))
+        try bytes.write(to: root.appending(path: "secret.bin"))
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: root)
+    }
+
+    private func model(_ tensor: ONNXTensor) -> ONNXModel {
+        Parts.model(
+            Parts.graph(
+                inputs: [], outputs: ["y"], nodes: [Parts.node("Identity", ["w"], ["y"])], initialisers: [tensor]))
+    }
+
+    @Test func dataIsReadFromItsPlace() throws {
+        let tensor = Parts.external("w", [2, 2], location: "data/w.bin", offset: "8", length: "16")
+        let loaded = try Parts.load(model(tensor), folder: folder.path)
+        #expect(loaded.graph.initialisers["w"]?.doubles() == [2, 3, 4, 5])
+        #expect(loaded.graph.initialisers["w"]?.shape == [2, 2])
+    }
+
+    @Test func aModelFileFindsItsDataBesideIt() throws {
+        let file = folder.appending(path: "model.onnx")
+        let bytes: Data = try model(Parts.external("w", [8], location: "data/w.bin")).serializedData()
+        try bytes.write(to: file)
+        #expect(try ModelImporter().load(path: file.path).graph.initialisers["w"]?.count == 8)
+        let error = #expect(throws: ModelError.self) { try ModelImporter().load(path: self.folder.path) }
+        #expect(error?.code == .notReadable)
+    }
+
+    @Test(arguments: ["../secret.bin", "data/../../secret.bin", "/etc/passwd", "", "data/w.bin\0x", ".."])
+    func pathsThatLeaveTheFolderAreRefused(location: String) throws {
+        let error = try #require(
+            try Parts.error(model(Parts.external("w", [8], location: location)), folder: folder.path))
+        #expect(error.code == .damaged)
+        #expect(error.sentence.contains("\"w\""))
+    }
+
+    @Test func linksThatLeaveTheFolderAreRefusedAndThoseInsideAreFollowed() throws {
+        let manager = FileManager.default
+        try manager.createSymbolicLink(
+            at: folder.appending(path: "out.bin"), withDestinationURL: root.appending(path: "secret.bin"))
+        try manager.createSymbolicLink(at: folder.appending(path: "up"), withDestinationURL: root)
+        try manager.createSymbolicLink(
+            at: folder.appending(path: "in.bin"), withDestinationURL: folder.appending(path: "data/w.bin"))
+        for location in ["out.bin", "up/secret.bin"] {
+            let error = try #require(
+                try Parts.error(model(Parts.external("w", [8], location: location)), folder: folder.path))
+            #expect(error.code == .damaged)
+            #expect(error.sentence.contains("link"))
+        }
+        let inside = try Parts.load(model(Parts.external("w", [8], location: "in.bin")), folder: folder.path)
+        #expect(inside.graph.initialisers["w"]?.doubles().last == 7)
+    }
+
+    @Test(
+        arguments: [
+            ("0", "36"), ("4", "32"), ("40", nil), ("-4", "32"), ("x", nil), ("0", "28"), ("9223372036854775807", nil),
+        ] as [(String, String?)])
+    func placesBeyondTheFileAreRefused(offset: String, length: String?) throws {
+        let tensor = Parts.external("w", [8], location: "data/w.bin", offset: offset, length: length)
+        let error = try #require(try Parts.error(model(tensor), folder: folder.path))
+        #expect(error.code == .damaged)
+    }
+
+    @Test func whatIsMissingOrNoFileIsNotReadable() throws {
+        mkfifo(folder.appending(path: "pipe").path, 0o600)
+        for location in ["nothing.bin", "data", "pipe"] {
+            let error = try #require(
+                try Parts.error(model(Parts.external("w", [8], location: location)), folder: folder.path))
+            #expect(error.code == .notReadable)
+        }
+    }
+
+    @Test func dataBeyondTheLimitIsRefused() throws {
+        var importer = ModelImporter()
+        importer.limits.externalBytes = 31
+        let bytes: Data = try model(Parts.external("w", [8], location: "data/w.bin")).serializedData()
+        let error = #expect(throws: ModelError.self) { try importer.load(bytes: bytes, folder: self.folder.path) }
+        #expect(error?.code == .tooLarge)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Inference
+import ONNXFormat
+import SwiftProtobuf
+import Testing
+
+/// Functions that a model defines are put in place of their calls.
+@Suite struct FunctionTests {
+    typealias Parts = ModelParts
+
+    private static func function(
+        _ name: String, inputs: [String], outputs: [String], nodes: [ONNXNode], attributes: [String] = [],
+        defaults: [ONNXAttribute] = []
+    ) -> ONNXFunction {
+        var function = ONNXFunction()
+        function.name = name
+        function.domain = "local"
+        function.input = inputs
+        function.output = outputs
+        function.node = nodes
+        function.attribute = attributes
+        function.attributeProto = defaults
+        function.opsetImport = [Parts.set("", 18), Parts.set("local", 1)]
+        return function
+    }
+
+    /// leaky(a) = LeakyRelu(a, alpha: slope), twice(a) = leaky(a) + leaky(a)
+    private static let leaky = function(
+        "leaky", inputs: ["a"], outputs: ["b"],
+        nodes: [
+            Parts.node("LeakyRelu", ["a"], ["t"], [Parts.attribute("alpha", reference: "slope")]),
+            Parts.node("Identity", ["t"], ["b"]),
+        ], defaults: [Parts.attribute("slope", float: 0.5)])
+    private static let twice = function(
+        "twice", inputs: ["a"], outputs: ["b"],
+        nodes: [
+            Parts.node("leaky", ["a"], ["t"], domain: "local"),
+            Parts.node("leaky", ["a"], ["u"], domain: "local", [Parts.attribute("slope", float: 0.25)]),
+            Parts.node("Add", ["t", "u"], ["b"]),
+        ])
+
+    @Test func callsBecomeTheirBodies() throws {
+        let graph = Parts.graph(
+            inputs: [Parts.port("x", [2])], outputs: ["y"],
+            nodes: [
+                Parts.node("twice", ["x"], ["t"], domain: "local"), Parts.node("twice", ["t"], ["y"], domain: "local"),
+            ])
+        let model = try Parts.load(Parts.model(graph, functions: [Self.leaky, Self.twice]))
+        #expect(model.graph.nodes.map(\.operatorName).count { $0 == "LeakyRelu" } == 4)
+        #expect(model.graph.nodes.allSatisfy { $0.opset == 18 })
+        let x = try Tensor(.float32, shape: [2], doubles: [1, -4])
+        // 1 → 2 → 4; -4 → -2 - 1 = -3 → -1.5 - 0.75
+        #expect(try ReferenceRunner().run(model, inputs: ["x": x])[0].doubles() == [4, -2.25])
+    }
+
+    @Test func aFunctionThatCallsItselfIsDamaged() throws {
+        let circle = Self.function(
+            "circle", inputs: ["a"], outputs: ["b"], nodes: [Parts.node("circle", ["a"], ["b"], domain: "local")])
+        let graph = Parts.graph(
+            inputs: [Parts.port("x", [2])], outputs: ["y"], nodes: [Parts.node("circle", ["x"], ["y"], domain: "local")]
+        )
+        let error = try #require(try Parts.error(Parts.model(graph, functions: [circle])))
+        #expect(error.code == .damaged)
+        #expect(error.sentence.contains("circle"))
+    }
+
+    @Test func functionsThatMultiplyEachOtherMeetALimit() throws {
+        // Each level calls the one below ten times: ten levels would be 10^10 nodes.
+        let levels = (0..<10).map { level in
+            Self.function(
+                "level\(level)", inputs: ["a"], outputs: ["b"],
+                nodes: level == 0
+                    ? [Parts.node("Identity", ["a"], ["b"])]
+                    : (0..<10).map { Parts.node("level\(level - 1)", ["a"], ["v\($0)"], domain: "local") })
+        }
+        let graph = Parts.graph(
+            inputs: [Parts.port("x", [2])], outputs: ["y"], nodes: [Parts.node("level9", ["x"], ["y"], domain: "local")]
+        )
+        var importer = ModelImporter()
+        importer.limits.nodes = 2000
+        let bytes: Data = try Parts.model(graph, functions: levels).serializedData()
+        let error = #expect(throws: ModelError.self) { try importer.load(bytes: bytes) }
+        #expect(error?.code == .tooLarge)
+    }
+}

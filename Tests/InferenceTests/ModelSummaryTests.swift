@@ -1,0 +1,62 @@
+import Foundation
+import Inference
+import Testing
+
+/// What is told of a model before it is run.
+@Suite struct ModelSummaryTests {
+    /// A convolution of 3 to 8 channels with windows of 3 by 3, and a matrix product behind it.
+    private func model() throws -> Model {
+        let floats = { (shape: [Int]) throws(ModelError) -> Tensor in
+            try Tensor(.float32, shape: shape, doubles: Array(repeating: 0.5, count: shape.reduce(1, *)))
+        }
+        let graph = Graph(
+            inputs: [
+                Graph.Port("x", TensorType(.float32, [.symbol("batch"), .known(3), .known(16), .known(16)]))
+            ], outputs: [Graph.Port("y", nil)],
+            initialisers: ["w": try floats([8, 3, 3, 3]), "m": try floats([8, 10])],
+            nodes: [
+                Node(
+                    "Conv", opset: 17, inputs: ["x", "w"], outputs: ["c"], attributes: ["pads": .ints([1, 1, 1, 1])]),
+                Node("Relu", opset: 17, inputs: ["c"], outputs: ["r"]),
+                Node("GlobalAveragePool", opset: 17, inputs: ["r"], outputs: ["p"]),
+                Node("Flatten", opset: 17, inputs: ["p"], outputs: ["f"]),
+                Node("MatMul", opset: 17, inputs: ["f", "m"], outputs: ["y"]),
+            ])
+        return Model(graph: graph, opsets: ["": 17], producer: "a test")
+    }
+
+    @Test func workAndMemoryFollowFromTheShapes() throws {
+        let summary = try ModelSummary(try model(), extents: ["batch": 2])
+        #expect(summary.inputs.map(\.shape) == [["2", "3", "16", "16"]])
+        #expect(summary.outputs.map(\.shape) == [["2", "10"]])
+        #expect(summary.parameters == 216 + 80 && summary.parameterBytes == 4 * 296)
+        let convolution = 2 * 8 * 16 * 16 * 27
+        #expect(summary.operators.map(\.name) == ["Conv", "MatMul", "Flatten", "GlobalAveragePool", "Relu"])
+        #expect(summary.operators.first?.multiplyAdds == convolution)
+        #expect(summary.multiplyAdds == convolution + 2 * 10 * 8)
+        // Before and after the activation, with the input given up.
+        #expect(summary.liveBytes == 2 * (2 * 8 * 16 * 16) * 4)
+    }
+
+    @Test func openExtentsLeaveWorkOpen() throws {
+        let summary = try ModelSummary(try model())
+        #expect(summary.outputs.map(\.shape) == [["batch", "10"]])
+        #expect(summary.multiplyAdds == nil && summary.liveBytes == nil && summary.parameters == 296)
+        let error = #expect(throws: ModelError.self) { try ModelSummary(try model(), extents: ["Batch": 2]) }
+        #expect(error?.code == .wrongInput && error?.sentence.contains("Batch") == true)
+    }
+
+    /// Their sizes are in their papers: He et al. 2015 (3.8 thousand million multiply-adds), Simonyan and Zisserman 2014
+    /// (144 million parameters).
+    @Test(arguments: [
+        ("resnet50", 25_500_000...25_700_000, 3_800_000_000...4_200_000_000),
+        ("vgg19", 143_600_000...143_700_000, 19_500_000_000...19_700_000_000),
+    ])
+    func knownNetworks(name: String, parameters: ClosedRange<Int>, work: ClosedRange<Int>) throws {
+        let path = ConformanceCase.folder.appending(path: "light/light_\(name).onnx").path
+        let summary = try ModelSummary(try ModelImporter().load(path: path))
+        #expect(parameters.contains(summary.parameters), "\(summary.parameters)")
+        let found = try #require(summary.multiplyAdds)
+        #expect(work.contains(found), "\(found)")
+    }
+}
