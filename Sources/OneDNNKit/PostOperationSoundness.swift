@@ -13,6 +13,8 @@ struct PostOperationSoundness {
     private let isConvolution: Bool
     private let hasWindowOutside: Bool
     private let hasOperandInGroups: Bool
+    private let beginsElementWise: Bool
+    private let isPadded: Bool
 
     init(_ postOperations: [PostOperation], for operation: some PrimitiveOperation) {
         let target = operation.destination.dimensions
@@ -44,6 +46,8 @@ struct PostOperationSoundness {
         let hasOperand = postOperations.contains { if case .binary = $0 { true } else { false } }
         hasOperandInGroups = hasOperand && isGrouped
         hasWindowOutside = convolution?.hasWindowOutside ?? isConvolution
+        beginsElementWise = if case .elementWise? = postOperations.first { true } else { false }
+        isPadded = convolution?.isPadded ?? isConvolution
     }
 
     func isSound(in implementation: String) -> Bool {
@@ -52,6 +56,8 @@ struct PostOperationSoundness {
         if repeatsFunctionOtherwise { return false }
         // Elements without any tap are written by another kernel, which misplaces the sum.
         if implementation.hasPrefix("brg"), hasSum, hasWindowOutside { return false }
+        // Wrote a wrong element twice in some forty runs of the same cases, not explained yet.
+        if implementation.hasPrefix("brg"), beginsElementWise, isPadded { return false }
         // Reads the operand of a group from beyond its end.
         if implementation.hasPrefix("jit"), hasOperandInGroups { return false }
         // Multiplied as matrices, channel by channel, with the operand at the place of another channel.
@@ -60,6 +66,8 @@ struct PostOperationSoundness {
 }
 
 extension Convolution {
+    fileprivate var isPadded: Bool { (window.paddingBefore + window.paddingAfter).contains { $0 > 0 } }
+
     /// Whether some element of the destination has all taps of its window on padding.
     fileprivate var hasWindowOutside: Bool {
         let rank = source.rank - 2

@@ -46,16 +46,14 @@ import Testing
         #expect(error?.code == .wrongInput && error?.sentence.contains("Batch") == true)
     }
 
-    /// Their sizes are in their papers: He et al. 2015 (3.8 thousand million multiply-adds), Simonyan and Zisserman 2014
-    /// (144 million parameters).
+    /// He et al. 2015 count 3.8 thousand million multiply-adds, Simonyan and Zisserman 2014 have 19.6. The weights of these
+    /// files are made when they run.
     @Test(arguments: [
-        ("resnet50", 25_500_000...25_700_000, 3_800_000_000...4_200_000_000),
-        ("vgg19", 143_600_000...143_700_000, 19_500_000_000...19_700_000_000),
+        ("resnet50", 3_800_000_000...4_200_000_000), ("vgg19", 19_500_000_000...19_700_000_000),
     ])
-    func knownNetworks(name: String, parameters: ClosedRange<Int>, work: ClosedRange<Int>) throws {
+    func knownNetworks(name: String, work: ClosedRange<Int>) throws {
         let path = ConformanceCase.folder.appending(path: "light/light_\(name).onnx").path
         let summary = try ModelSummary(try ModelImporter().load(path: path))
-        #expect(parameters.contains(summary.parameters), "\(summary.parameters)")
         let found = try #require(summary.multiplyAdds)
         #expect(work.contains(found), "\(found)")
     }
