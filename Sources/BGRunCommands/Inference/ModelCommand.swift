@@ -68,6 +68,9 @@ struct ModelCommand: ParsableCommand {
             return Trouble.told(error.sentence + ".", fix: "Name a model that is there.", .missingInput)
         case .wrongInput:
             return Trouble.told(error.sentence + ".", fix: "bgrun model without --extent shows the names.", .usage)
+        case .stopped, .engine:
+            // Only a run has them.
+            return Trouble.told(error.sentence + ".", fix: "Try again.", .unavailable)
         case .damaged, .wrongValue, .tooLarge:
             return Trouble.told("\(path): \(error.sentence).", fix: "Export it anew.", .doneWithFailures)
         }
@@ -93,7 +96,8 @@ enum ModelText {
         lines.append("operators   \(summary.nodes) nodes")
         for use in summary.operators {
             let work = use.multiplyAdds.map { $0 == 0 ? "" : "  \(amount($0)) multiply-adds" } ?? ""
-            lines.append("  \(String(repeating: " ", count: max(0, 6 - "\(use.nodes)".count)))\(use.nodes)  \(use.name)\(work)")
+            lines.append(
+                "  \(String(repeating: " ", count: max(0, 6 - "\(use.nodes)".count)))\(use.nodes)  \(use.name)\(work)")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -111,6 +115,7 @@ enum ModelText {
     }
 
     private static func bytes(_ count: Int) -> String {
-        count >= 1_000_000 ? String(format: "%.1f MB", Double(count) / 1e6) : String(format: "%.1f KB", Double(count) / 1e3)
+        count >= 1_000_000
+            ? String(format: "%.1f MB", Double(count) / 1e6) : String(format: "%.1f KB", Double(count) / 1e3)
     }
 }
