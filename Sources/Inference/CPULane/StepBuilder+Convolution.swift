@@ -21,13 +21,23 @@ extension StepBuilder {
             bias = try plain(node.inputs[2])
             guard bias != nil else { return false }
         }
-        let operation = OneDNNKit.Convolution(
-            try source.descriptor.with(.chosenByPrimitive), weights: try weights.descriptor.with(.chosenByPrimitive),
-            bias: bias?.descriptor, destination: try MemoryDescriptor(shape, .float32, .chosenByPrimitive),
-            window: Window(
-                strides: geometry.strides, dilations: geometry.dilations, paddingBefore: geometry.padsBefore,
-                paddingAfter: geometry.padsAfter))
-        let primitive = try Primitive(operation, followers.attributes, on: engine)
+        let window = Window(
+            strides: geometry.strides, dilations: geometry.dilations, paddingBefore: geometry.padsBefore,
+            paddingAfter: geometry.padsAfter)
+        func operation(_ layout: MemoryDescriptor.Layout) throws(OneDNNError) -> OneDNNKit.Convolution {
+            OneDNNKit.Convolution(
+                try source.descriptor.with(layout), weights: try weights.descriptor.with(.chosenByPrimitive),
+                bias: bias?.descriptor, destination: try MemoryDescriptor(shape, .float32, layout), window: window)
+        }
+        var primitive = try Primitive(operation(.chosenByPrimitive), followers.attributes, on: engine)
+        // A residual makes oneDNN choose blocks, and moving values into and out of them costs more than it gains.
+        if primitive.descriptor(of: .source) != source.descriptor,
+            try source.descriptor == source.descriptor.with(.channelsLast),
+            let kept = try self.primitive(operation(.channelsLast), followers.attributes),
+            kept.implementation.hasPrefix("jit") || kept.implementation.hasPrefix("brg")
+        {
+            primitive = kept
+        }
         // Followers apart from plain loops are faster than within.
         if primitive.isReference && !nodes.isEmpty { return false }
         var inputs = [

@@ -22,7 +22,8 @@ import Testing
         let compiled = try CompiledModel(model)
         #expect(compiled.plainNodes.map(\.operatorName) == ["Erf"])
         let wanted = try ReferenceRunner().run(model, inputs: inputs)[0]
-        expectClose(try #require(try compiled.execute(inputs)["y"]), wanted, tolerance: 1e-5)
+        // Sums of 360 products that are far larger than what Erf makes of them.
+        expectClose(try #require(try compiled.execute(inputs)["y"]), wanted, tolerance: 1e-4)
     }
 
     @Test func oneRunAfterAnotherGivesTheSameBytes() throws {
