@@ -15,7 +15,8 @@ import Testing
             ], outputs: [Graph.Port("y", nil)],
             initialisers: ["w": try floats([8, 3, 3, 3]), "m": try floats([8, 10])],
             nodes: [
-                Node("Conv", opset: 17, inputs: ["x", "w"], outputs: ["c"], attributes: ["pads": .ints([1, 1, 1, 1])]),
+                Node(
+                    "Conv", opset: 17, inputs: ["x", "w"], outputs: ["c"], attributes: ["pads": .ints([1, 1, 1, 1])]),
                 Node("Relu", opset: 17, inputs: ["c"], outputs: ["r"]),
                 Node("GlobalAveragePool", opset: 17, inputs: ["r"], outputs: ["p"]),
                 Node("Flatten", opset: 17, inputs: ["p"], outputs: ["f"]),
@@ -47,8 +48,10 @@ import Testing
 
     /// Their sizes are in their papers: He et al. 2015 (3.8 thousand million multiply-adds), Simonyan and Zisserman 2014
     /// (144 million parameters).
-    @Test(arguments: [("resnet50", 25_500_000...25_700_000, 3_800_000_000...4_200_000_000),
-        ("vgg19", 143_600_000...143_700_000, 19_500_000_000...19_700_000_000)])
+    @Test(arguments: [
+        ("resnet50", 25_500_000...25_700_000, 3_800_000_000...4_200_000_000),
+        ("vgg19", 143_600_000...143_700_000, 19_500_000_000...19_700_000_000),
+    ])
     func knownNetworks(name: String, parameters: ClosedRange<Int>, work: ClosedRange<Int>) throws {
         let path = ConformanceCase.folder.appending(path: "light/light_\(name).onnx").path
         let summary = try ModelSummary(try ModelImporter().load(path: path))

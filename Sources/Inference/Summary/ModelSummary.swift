@@ -98,7 +98,8 @@ package struct ModelSummary: Codable, Hashable, Sendable {
         var (alive, most) = (0, 0)
         func begin(_ name: String) -> Bool {
             guard !name.isEmpty, graph.initialisers[name] == nil else { return true }
-            guard let type = facts[name]?.type, let extents = type.extents, let count = try? Extents.count(extents) else {
+            guard let type = facts[name]?.type, let extents = type.extents, let count = try? Extents.count(extents)
+            else {
                 return false
             }
             sizes[name] = count * type.elementType.byteCount
