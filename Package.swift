@@ -130,7 +130,7 @@ let package = Package(
         room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("Inference", ["ONNXFormat"]),
+        room("Inference", ["ONNXFormat", "OneDNNKit"]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         room("ImageCodecs", ["CImageCodecs", "Locking"]),
@@ -146,7 +146,7 @@ let package = Package(
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
-        room("OneDNNKit", ["COneDNN"]),
+        room("OneDNNKit", ["COneDNN", "Locking"]),
         .target(name: "COneDNN", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],

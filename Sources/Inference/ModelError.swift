@@ -13,6 +13,10 @@ package struct ModelError: Error, Hashable, CustomStringConvertible {
         case wrongValue = "model.wrongValue"
         /// A tensor would be larger than the limit that was set.
         case tooLarge = "model.tooLarge"
+        /// The run was told to stop; it has no result, and may be begun anew.
+        case stopped = "model.stopped"
+        /// What computes is not installed, does not suit the processor, or failed.
+        case engine = "model.engine"
     }
 
     package var code: Code
@@ -28,6 +32,8 @@ package struct ModelError: Error, Hashable, CustomStringConvertible {
     static func wrongInput(_ sentence: String) -> ModelError { ModelError(code: .wrongInput, sentence: sentence) }
     static func wrongValue(_ sentence: String) -> ModelError { ModelError(code: .wrongValue, sentence: sentence) }
     static func tooLarge(_ sentence: String) -> ModelError { ModelError(code: .tooLarge, sentence: sentence) }
+
+    static func engine(_ sentence: String) -> ModelError { ModelError(code: .engine, sentence: sentence) }
 
     static func unsupported(_ phrases: [String]) -> ModelError {
         ModelError(

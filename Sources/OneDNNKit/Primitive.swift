@@ -1,4 +1,5 @@
 import COneDNN
+import Locking
 
 /// An operation that oneDNN has chosen an implementation for and compiled; made once, executed as often as wanted by
 /// ``CPUStream/execute(_:_:)``.
@@ -39,6 +40,49 @@ package final class Primitive: @unchecked Sendable {
     package init(
         _ operation: some PrimitiveOperation, _ attributes: Attributes = Attributes(), on engine: CPUEngine
     ) throws(OneDNNError) {
+        // Chains with a padded convolution and an element-wise step first came out wrong in two of forty runs of tests that
+        // made primitives on many threads; never yet with one maker at a time.
+        let parts = try Self.making.withLock { (_) throws(OneDNNError) in
+            try Parts(operation, attributes, on: engine)
+        }
+        self.handle = parts.handle
+        self.engine = engine
+        self.name = "\(operation)"
+        self.implementation = parts.implementation
+        self.parameters = parts.parameters
+        self.scratchpad = MemoryDescriptor(parts.scratchpad)
+        self.scratchpadByteCount = parts.scratchpad.ndims > 0 ? self.scratchpad.byteCount : 0
+        self.floatingPointOperations =
+            operation.floatingPointOperations
+            + attributes.operationsPerElement * operation.destination.elementCount
+    }
+
+    /// Held while a primitive is made, by whichever thread.
+    private static let making = Lock(())
+
+    deinit {
+        // A failed release has no caller left to tell and leaks at most this one object.
+        _ = engine.functions.dnnl_primitive_destroy(handle)
+    }
+
+    /// How a buffer has to lie; nil for one that the primitive does not take.
+    package func descriptor(of argument: Argument) -> MemoryDescriptor? {
+        parameters.first { $0.argument == argument }?.descriptor
+    }
+}
+
+/// What oneDNN says of a primitive that it has made.
+///
+/// `@unchecked Sendable` is true because there is one of it, which its maker hands over.
+private struct Parts: @unchecked Sendable {
+    let handle: OpaquePointer
+    let implementation: String
+    let parameters: [Primitive.Parameter]
+    let scratchpad: dnnl_memory_desc_t
+
+    init(
+        _ operation: some PrimitiveOperation, _ attributes: Attributes, on engine: CPUEngine
+    ) throws(OneDNNError) {
         let functions = engine.functions
         let request = attributes.isEmpty ? "\(operation)" : "\(operation) with \(attributes)"
         engine.useCallingThreadOnly()
@@ -51,15 +95,15 @@ package final class Primitive: @unchecked Sendable {
         }
         defer { _ = functions.dnnl_primitive_desc_destroy(description) }
 
-        func descriptor(_ argument: Argument) throws(OneDNNError) -> Parameter {
+        func descriptor(_ argument: Argument) throws(OneDNNError) -> Primitive.Parameter {
             guard
                 let found = functions.dnnl_primitive_desc_query_md(
                     description, dnnl_query_exec_arg_md, argument.index), found.pointee.ndims > 0
             else { throw OneDNNError(.invalidArguments, "\(request): \(argument)") }
             let descriptor = MemoryDescriptor(found.pointee)
-            return Parameter(argument: argument, descriptor: descriptor, byteCount: descriptor.byteCount)
+            return Primitive.Parameter(argument: argument, descriptor: descriptor, byteCount: descriptor.byteCount)
         }
-        var parameters: [Parameter] = []
+        var parameters: [Primitive.Parameter] = []
         for argument in operation.arguments + attributes.arguments { parameters.append(try descriptor(argument)) }
         // One that lies otherwise than the destination would be read in the destination's order.
         for parameter in parameters.suffix(attributes.arguments.count) {
@@ -70,32 +114,13 @@ package final class Primitive: @unchecked Sendable {
                 throw OneDNNError(.unimplemented, "\(request): \(parameter.argument) lies otherwise than \(target)")
             }
         }
-        let scratchpad =
+        scratchpad =
             functions.dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0)?.pointee
             ?? dnnl_memory_desc_t()
-        let implementation = try engine.implementationName(description)
-        var made: OpaquePointer?
-        try check(functions.dnnl_primitive_create(&made, description), request)
-
-        self.handle = try OneDNNKit.made(made, request)
-        self.engine = engine
-        self.name = "\(operation)"
-        self.implementation = implementation
+        implementation = try engine.implementationName(description)
         self.parameters = parameters
-        self.scratchpad = MemoryDescriptor(scratchpad)
-        self.scratchpadByteCount = scratchpad.ndims > 0 ? self.scratchpad.byteCount : 0
-        self.floatingPointOperations =
-            operation.floatingPointOperations
-            + attributes.operationsPerElement * operation.destination.elementCount
-    }
-
-    deinit {
-        // A failed release has no caller left to tell and leaks at most this one object.
-        _ = engine.functions.dnnl_primitive_destroy(handle)
-    }
-
-    /// How a buffer has to lie; nil for one that the primitive does not take.
-    package func descriptor(of argument: Argument) -> MemoryDescriptor? {
-        parameters.first { $0.argument == argument }?.descriptor
+        var raw: OpaquePointer?
+        try check(functions.dnnl_primitive_create(&raw, description), request)
+        handle = try made(raw, request)
     }
 }

@@ -37,15 +37,29 @@ struct ConformanceCase {
         }
     }
 
+    /// What computes.
+    enum Lane: CaseIterable, Sendable {
+        case plain, compiled
+
+        func run(
+            _ model: Model, _ inputs: [String: Tensor], runner: ReferenceRunner = ReferenceRunner()
+        ) throws(ModelError) -> [Tensor] {
+            guard self == .compiled else { return try runner.run(model, inputs: inputs) }
+            let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
+            let outputs = try CompiledModel(model, inputs: types, runner: runner).execute(inputs)
+            return model.graph.outputs.compactMap { outputs[$0.name] }
+        }
+    }
+
     enum Outcome: Equatable {
         case passed
         case failed(String)
         case unsupported(String)
     }
 
-    /// Loads and runs the model, and compares type, shape and values of every output; what was inferred before the run
+    /// Loads the model and runs it on the lane, and compares type, shape and values of every output; what was inferred before the run
     /// must hold too.
-    func outcome() -> Outcome {
+    func outcome(on lane: Lane) -> Outcome {
         do {
             let model = try ModelImporter().load(path: model)
             let inputs = try tensors("input")
@@ -55,7 +69,7 @@ struct ConformanceCase {
             }
             let inferred = try ShapeInference().infer(model.graph)
             if !inferred.unsupported.isEmpty { return .unsupported(inferred.unsupported.joined(separator: "; ")) }
-            let found = try ReferenceRunner().run(model, inputs: given)
+            let found = try lane.run(model, given)
             let expected = try tensors("output")
             guard found.count == expected.count else { return .failed("\(found.count) outputs, not \(expected.count)") }
             for ((port, tensor), wanted) in zip(zip(model.graph.outputs, found), expected) {

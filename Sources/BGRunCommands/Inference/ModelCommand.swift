@@ -68,6 +68,9 @@ struct ModelCommand: ParsableCommand {
             return Trouble.told(error.sentence + ".", fix: "Name a model that is there.", .missingInput)
         case .wrongInput:
             return Trouble.told(error.sentence + ".", fix: "bgrun model without --extent shows the names.", .usage)
+        case .stopped, .engine:
+            // Only a run has them.
+            return Trouble.told(error.sentence + ".", fix: "Try again.", .unavailable)
         case .damaged, .wrongValue, .tooLarge:
             return Trouble.told("\(path): \(error.sentence).", fix: "Export it anew.", .doneWithFailures)
         }

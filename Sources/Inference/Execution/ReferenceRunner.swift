@@ -18,7 +18,7 @@ package struct ReferenceRunner: Sendable {
         return try run(model.graph, scope: inputs)
     }
 
-    private func check(_ inputs: [String: Tensor], of graph: Graph) throws(ModelError) {
+    func check(_ inputs: [String: Tensor], of graph: Graph) throws(ModelError) {
         var symbols: [String: Int] = [:]
         for port in graph.inputs {
             guard let tensor = inputs[port.name] else { throw .wrongInput("the input \"\(port.name)\" is missing") }
@@ -44,10 +44,9 @@ package struct ReferenceRunner: Sendable {
     private func run(_ graph: Graph, scope: [String: Tensor]) throws(ModelError) -> [Tensor] {
         var values = scope
         for (name, tensor) in graph.initialisers where values[name] == nil { values[name] = tensor }
-        for node in graph.nodes {
+        for node in graph.nodes.flatMap(\.chain) {
             do throws(ModelError) {
-                let outputs = try evaluate(node, values)
-                for (name, tensor) in zip(node.outputs, outputs) where !name.isEmpty { values[name] = tensor }
+                try evaluate(node, &values)
             } catch {
                 throw error.at(node.place)
             }
@@ -58,7 +57,13 @@ package struct ReferenceRunner: Sendable {
         }
     }
 
-    private func evaluate(_ node: Node, _ values: [String: Tensor]) throws(ModelError) -> [Tensor] {
+    /// Adds the outputs of a node without followers to the values.
+    func evaluate(_ node: Node, _ values: inout [String: Tensor]) throws(ModelError) {
+        let outputs = try results(of: node, values)
+        for (name, tensor) in zip(node.outputs, outputs) where !name.isEmpty { values[name] = tensor }
+    }
+
+    private func results(of node: Node, _ values: [String: Tensor]) throws(ModelError) -> [Tensor] {
         let definition = Operators.definition(of: node)
         let inputs = try node.inputs.map { name throws(ModelError) -> Tensor? in
             if name.isEmpty { return nil }

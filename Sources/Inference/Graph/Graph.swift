@@ -33,7 +33,7 @@ package struct Graph: Sendable {
     package var captures: Set<String> {
         var own = Set(inputs.map(\.name)).union(initialisers.keys)
         var captures: Set<String> = []
-        for node in nodes {
+        for node in nodes.flatMap(\.chain) {
             for input in node.requiredNames where !own.contains(input) { captures.insert(input) }
             own.formUnion(node.outputs)
         }
@@ -45,6 +45,12 @@ package struct Graph: Sendable {
 extension Node {
     /// Values that must be there before it runs: its inputs, and what its subgraphs take from around them.
     package var requiredNames: Set<String> {
-        subgraphs.reduce(into: Set(inputs.filter { !$0.isEmpty })) { $0.formUnion($1.captures) }
+        var names = subgraphs.reduce(into: Set(inputs.filter { !$0.isEmpty })) { $0.formUnion($1.captures) }
+        var own = Set(outputs)
+        for follower in followers {
+            names.formUnion(follower.requiredNames.subtracting(own))
+            own.formUnion(follower.outputs)
+        }
+        return names
     }
 }

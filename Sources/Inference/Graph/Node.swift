@@ -11,6 +11,9 @@ package struct Node: Sendable {
     package var inputs: [String]
     package var outputs: [String]
     package var attributes: [String: Attribute]
+    /// Nodes that passes have put behind this one, to be computed in one go: each takes the result of the one before, and
+    /// nothing else does.
+    package var followers: [Node] = []
 
     package init(
         _ operatorName: String, name: String = "", domain: String = "", opset: Int, inputs: [String],
@@ -24,6 +27,17 @@ package struct Node: Sendable {
         self.outputs = outputs
         self.attributes = attributes
     }
+
+    /// The node and its followers, each without followers of its own.
+    package var chain: [Node] {
+        guard !followers.isEmpty else { return [self] }
+        var head = self
+        head.followers = []
+        return [head] + followers
+    }
+
+    /// The value that the chain is computed for.
+    package var result: String { (followers.last ?? self).outputs.first ?? "" }
 
     /// How errors name it.
     package var place: String { "node \"\(name)\" (\(operatorName))" }

@@ -27,7 +27,7 @@ package struct ShapeInference {
 
     private func infer(_ graph: Graph, into result: inout Result) throws(ModelError) {
         for (name, tensor) in graph.initialisers { result.facts[name] = Fact(tensor) }
-        for node in graph.nodes {
+        for node in graph.nodes.flatMap(\.chain) {
             do throws(ModelError) {
                 let facts = try self.facts(node, known: &result)
                 for (name, fact) in zip(node.outputs, facts) where !name.isEmpty { result.facts[name] = fact }
@@ -63,7 +63,16 @@ package struct ShapeInference {
         let types = try definition.infer(call)
         if let values = try folded(node, definition, call, types) { return values.map { Fact($0) } }
         var facts = types.map { Fact($0) }
-        if let extents = definition.extents?(call), !facts.isEmpty { facts[0].extents = extents }
+        if let extents = definition.extents?(call), !facts.isEmpty {
+            facts[0].extents = extents
+            let known = extents.compactMap(\.extent)
+            // Extents that are all known are a value like any other.
+            if known.count == extents.count, types[0].elementType == .int64, let shape = types[0].extents,
+                try Extents.count(shape) == known.count
+            {
+                facts[0].value = try Tensor(indices: known, shape: shape)
+            }
+        }
         return facts
     }
 

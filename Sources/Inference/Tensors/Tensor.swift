@@ -47,6 +47,9 @@ package struct Tensor: Sendable {
         try body(UnsafeRawBufferPointer(storage.bytes))
     }
 
+    /// The bytes, for as long as this tensor or a copy of it is held.
+    var heldBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(storage.bytes) }
+
     /// The elements as `Element`, which must have the size of the element type.
     package func elements<Element: BitwiseCopyable>(as type: Element.Type) -> [Element] {
         precondition(MemoryLayout<Element>.stride == elementType.byteCount, "\(Element.self) is not \(elementType)")

@@ -11,6 +11,8 @@ extension Operators {
         .unary("Softsign", [1]) { $0 / (1 + abs($0)) },
         .unary("Erf", [9, 13], .numeric) { erf($0) },
         .unary("HardSwish", [14]) { $0 * min(max($0 / 6 + 0.5, 0), 1) },
+        // Of a later version than files may have: passes write it for x · Sigmoid(x).
+        .activation("Swish", [24], ["alpha": 1]) { $0 / (1 + exp(-$1[0] * $0)) },
         .unary("Mish", [18]) { $0 * tanh(max($0, 0) + log1p(exp(-abs($0)))) },
         .activation("Elu", [1, 6], ["alpha": 1]) { $0 < 0 ? $1[0] * expm1($0) : $0 },
         .activation("Celu", [12], ["alpha": 1]) { max($0, 0) + min(0, $1[0] * expm1($0 / $1[0])) },

@@ -1,0 +1,183 @@
+import OneDNNKit
+
+/// A model prepared for runs on the CPU: a chain of steps, most of them primitives of oneDNN with what follows them in the
+/// same pass; nodes without a fast form are evaluated plainly, so what the plain runner runs runs here too.
+///
+/// Any number of threads may run one compiled model at once, each with a ``Run`` of its own.
+package struct CompiledModel: Sendable {
+    /// Inputs with the types that the model was compiled for.
+    package let inputs: [Graph.Port]
+    /// Names of the outputs in their order.
+    package let outputs: [String]
+    /// Bytes that each run takes for values between steps, beside tensors that are evaluated plainly.
+    package var arenaByteCount: Int { arena.byteCount }
+    /// Bytes that each run takes for primitives to work in.
+    package let scratchpadByteCount: Int
+    /// Bytes of weights and other constants, which all runs share.
+    package let constantByteCount: Int
+    /// Nodes that have no fast form here, in the order of the model.
+    package let plainNodes: [Node]
+    /// Number of steps; a run can be stopped before each.
+    package var stepCount: Int { steps.count }
+
+    /// A line for each step: the node, and what computes it.
+    package var stepLines: [String] {
+        steps.map { step in
+            switch step.action {
+            case .execute(let primitive, _, _): "\(step.place): \(primitive.name), \(primitive.implementation)"
+            case .evaluate: "\(step.place): plainly"
+            case .hold(_, let name, _): "\(step.place): holds \"\(name)\""
+            }
+        }
+    }
+
+    let engine: CPUEngine
+    let steps: [Step]
+    let arena: ArenaPlan
+    /// Sizes of the arena's buffers in bytes.
+    let buffers: [Int]
+    let constants: [Constant]
+    /// Initialisers that plain evaluations read.
+    let scope: [String: Tensor]
+    let runner: ReferenceRunner
+    /// Inputs as the file declares them.
+    let declared: [Graph.Port]
+
+    /// - Parameters:
+    ///   - model: As the importer gives it.
+    ///   - extents: For names of extents, e.g. `batch`.
+    ///   - given: Types of inputs that are better than the declared ones. Where an extent is left open, what depends on it
+    ///     is evaluated plainly.
+    ///   - runner: For plain evaluations, with its limits.
+    /// - Throws: `damaged` where shapes do not fit together, `unsupported` for element types and values of attributes,
+    ///   `wrongInput` for extents and types that the model does not take, `wrongValue` for constants that have no result,
+    ///   `engine` where oneDNN is missing or fails.
+    package init(
+        _ model: Model, extents: [String: Int] = [:], inputs given: [String: TensorType] = [:],
+        runner: ReferenceRunner = ReferenceRunner()
+    ) throws(ModelError) {
+        var graph = model.graph
+        graph.inputs = try Self.resolved(graph.inputs, extents, given)
+        var inference = ShapeInference()
+        // Weights may be made by nodes.
+        inference.foldedElements = max(inference.foldedElements, min(1 << 27, runner.largestTensorBytes / 8))
+        let inferred = try inference.infer(graph)
+        if !inferred.unsupported.isEmpty { throw .unsupported(inferred.unsupported) }
+        for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
+
+        var builder: StepBuilder
+        do throws(OneDNNError) {
+            engine = try CPUEngine()
+            builder = try StepBuilder(
+                graph, facts: inferred.facts, engine: engine, largestTensorBytes: runner.largestTensorBytes)
+        } catch {
+            throw .engine("\(error)")
+        }
+        for node in graph.nodes { try builder.add(node) }
+        do throws(OneDNNError) {
+            for output in graph.outputs { try builder.hold(output.name) }
+        } catch {
+            throw .engine("\(error)")
+        }
+
+        self.runner = runner
+        declared = model.graph.inputs
+        inputs = graph.inputs
+        outputs = graph.outputs.map(\.name)
+        steps = Self.released(builder.steps, keeping: Set(graph.outputs.map(\.name)))
+        buffers = builder.buffers
+        arena = ArenaPlan(Self.requests(steps, buffers))
+        constants = Self.used(builder.constants, by: steps)
+        scope = builder.scope
+        plainNodes = builder.plainNodes
+        scratchpadByteCount = steps.reduce(0) { most, step in
+            if case .execute(let primitive, _, _) = step.action {
+                max(most, primitive.scratchpadByteCount)
+            } else {
+                most
+            }
+        }
+        constantByteCount =
+            constants.reduce(0) { sum, constant in
+                switch constant {
+                case .tensor(let tensor): sum + tensor.byteCount
+                case .packed(let weights): sum + weights.byteCount
+                case .unused: sum
+                }
+            } + scope.values.reduce(0) { $0 + $1.byteCount }
+    }
+
+    private static let passes: [any GraphPass] = [
+        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), FuseFollowers(),
+    ]
+
+    /// One run with memory of its own, which is given back afterwards; many runs are faster with a ``Run`` that is kept.
+    ///
+    /// - Throws: As ``Run/execute(_:shouldStop:)``.
+    package func execute(
+        _ inputs: [String: Tensor], shouldStop: () -> Bool = { false }
+    ) throws(ModelError) -> [String: Tensor] {
+        try Run(self).execute(inputs, shouldStop: shouldStop)
+    }
+
+    // MARK: Preparation
+
+    private static func resolved(
+        _ ports: [Graph.Port], _ extents: [String: Int], _ given: [String: TensorType]
+    ) throws(ModelError) -> [Graph.Port] {
+        var unused = Set(extents.keys)
+        var rest = Set(given.keys)
+        var result = ports
+        for index in ports.indices {
+            let name = ports[index].name
+            result[index].type?.shape = ports[index].type?.shape?.map { dimension in
+                guard case .symbol(let symbol) = dimension, let extent = extents[symbol] else { return dimension }
+                unused.remove(symbol)
+                return .known(extent)
+            }
+            guard let type = given[name] else { continue }
+            rest.remove(name)
+            if let declared = result[index].type, let shape = type.extents, !declared.permits(type.elementType, shape) {
+                throw .wrongInput("the input \"\(name)\" is \(type), and the model takes \(declared)")
+            }
+            result[index].type = type
+        }
+        if let name = unused.min() { throw .wrongInput("no input has an extent called \"\(name)\"") }
+        if let name = rest.min() { throw .wrongInput("the model has no input \"\(name)\"") }
+        return result
+    }
+
+    /// The steps with the tensors that nothing needs behind each.
+    private static func released(_ steps: [Step], keeping kept: Set<String>) -> [Step] {
+        var last: [String: Int] = [:]
+        for (place, step) in steps.enumerated() {
+            for name in step.tensors.union(step.results) { last[name] = place }
+        }
+        var result = steps
+        for (name, place) in last where !kept.contains(name) { result[place].released.append(name) }
+        return result
+    }
+
+    /// From the step that writes a buffer to the last that reads it.
+    private static func requests(_ steps: [Step], _ buffers: [Int]) -> [ArenaPlan.Request] {
+        var ranges = [ClosedRange<Int>?](repeating: nil, count: buffers.count)
+        for (place, step) in steps.enumerated() {
+            for buffer in step.buffers { ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place }
+        }
+        return zip(buffers, ranges).map { ArenaPlan.Request(byteCount: $0, steps: $1 ?? 0...0) }
+    }
+
+    private static func used(_ constants: [Constant], by steps: [Step]) -> [Constant] {
+        var used: Set<Int> = []
+        for step in steps {
+            let places: [Place] =
+                switch step.action {
+                case .execute(_, let inputs, _): inputs.map(\.place)
+                case .hold(let place, _, _): [place]
+                case .evaluate: []
+                }
+            for case .constant(let number) in places { used.insert(number) }
+        }
+        return constants.indices.map { used.contains($0) ? constants[$0] : .unused }
+    }
+}

@@ -1,0 +1,54 @@
+import OneDNNKit
+
+extension StepBuilder {
+    /// Before version 13 all axes from the given one on are one row.
+    mutating func addSoftmax(_ node: Node) throws(OneDNNError) -> Bool {
+        guard let shape = self.shape(of: node.result), !shape.isEmpty else { return false }
+        var axis = node.int("axis") ?? (node.opset < 13 ? 1 : -1)
+        if axis < 0 { axis += shape.count }
+        guard axis >= 0, axis <= shape.count else { return false }
+        let isLogarithm = node.operatorName == "LogSoftmax"
+        var rows: [Int]?
+        if node.opset < 13 {
+            rows = [shape[..<axis].reduce(1, *), shape[axis...].reduce(1, *)]
+            axis = 1
+        }
+        for isPlain in rows == nil ? [false, true] : [true] {
+            guard let source = try isPlain ? plain(node.inputs[0], as: rows) : form(node.inputs[0]),
+                let primitive = try self.primitive(
+                    OneDNNKit.Softmax(source.descriptor, axis: axis, isLogarithm: isLogarithm)),
+                isPlain || !primitive.isReference
+            else { continue }
+            try append(primitive, [input(.source, source, of: primitive)], result: node.result)
+            return true
+        }
+        return false
+    }
+
+    /// Over all axes from the given one on, with scale and bias of their shape.
+    mutating func addLayerNormalization(_ node: Node) throws(OneDNNError) -> Bool {
+        guard let shape = self.shape(of: node.result), !shape.isEmpty, node.hasOneUsedOutput(uses),
+            node.int("stash_type") ?? 1 == 1
+        else { return false }
+        var axis = node.int("axis") ?? -1
+        if axis < 0 { axis += shape.count }
+        guard shape.indices.contains(axis), self.shape(of: node.inputs[1]) == Array(shape[axis...]) else {
+            return false
+        }
+        let inner = shape[axis...].reduce(1, *)
+        let hasShift = node.inputs.count > 2 && !node.inputs[2].isEmpty
+        if hasShift { guard self.shape(of: node.inputs[2]) == Array(shape[axis...]) else { return false } }
+        guard let source = try plain(node.inputs[0], as: [shape[..<axis].reduce(1, *), inner]),
+            let scale = try plain(node.inputs[1], as: [inner])
+        else { return false }
+        let epsilon = Float(node.float("epsilon") ?? Double(Float(1e-5)))
+        let primitive = try Primitive(
+            OneDNNKit.LayerNormalization(source.descriptor, epsilon: epsilon, hasShift: hasShift), on: engine)
+        var inputs = [try input(.source, source, of: primitive), try input(.scale, scale, of: primitive)]
+        if hasShift, let shift = try plain(node.inputs[2], as: [inner]) {
+            inputs.append(try input(.shift, shift, of: primitive))
+        }
+        try append(primitive, inputs, result: node.result)
+        return true
+    }
+}

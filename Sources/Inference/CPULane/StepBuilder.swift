@@ -1,0 +1,254 @@
+import OneDNNKit
+
+/// Turns nodes into steps, one after the other. A node without a fast form is evaluated plainly.
+struct StepBuilder {
+    let engine: CPUEngine
+    let facts: [String: Fact]
+    let uses: ValueUses
+    let initialisers: [String: Tensor]
+    /// Larger values are left to the plain evaluation, which refuses them when they would be made.
+    let largestTensorBytes: Int
+    private(set) var steps: [Step] = []
+    /// Sizes of the arena's buffers in bytes, by number.
+    private(set) var buffers: [Int] = []
+    private(set) var constants: [Constant] = []
+    /// Initialisers that plain evaluations read.
+    private(set) var scope: [String: Tensor] = [:]
+    /// Nodes that are evaluated plainly.
+    private(set) var plainNodes: [Node] = []
+
+    /// Where constants are laid out.
+    private let stream: CPUStream
+    private var forms: [String: Form] = [:]
+    /// Values that exist as tensors when a run comes to the next step.
+    private var held: Set<String>
+    private var moves: [Move: Place] = [:]
+    private var place = ""
+
+    /// Bytes that have been laid out anew.
+    private struct Move: Hashable {
+        var place: Place
+        var source: MemoryDescriptor
+        var target: MemoryDescriptor
+    }
+
+    init(_ graph: Graph, facts: [String: Fact], engine: CPUEngine, largestTensorBytes: Int) throws(OneDNNError) {
+        self.facts = facts
+        uses = ValueUses(graph)
+        self.engine = engine
+        self.largestTensorBytes = largestTensorBytes
+        initialisers = graph.initialisers
+        held = Set(graph.inputs.map(\.name))
+        stream = try CPUStream(on: engine)
+    }
+
+    // MARK: Nodes
+
+    /// Adds the steps of a node and its followers.
+    ///
+    /// - Throws: `engine` where oneDNN fails for another reason than that it cannot do something.
+    mutating func add(_ node: Node) throws(ModelError) {
+        var rest = node.chain[...]
+        while let head = rest.popFirst() {
+            place = head.place
+            do throws(OneDNNError) {
+                rest = rest.dropFirst(try addLongest(head, followers: rest))
+            } catch {
+                throw ModelError.engine("\(error)").at(head.place)
+            }
+        }
+    }
+
+    /// Adds a node with as many of its followers as fit into one primitive.
+    ///
+    /// - Returns: How many those are.
+    private mutating func addLongest(_ node: Node, followers: ArraySlice<Node>) throws(OneDNNError) -> Int {
+        for count in stride(from: followers.count, through: 0, by: -1) {
+            // What a form that turns out not to be there has added on the way is taken back.
+            let before = self
+            do throws(OneDNNError) {
+                if try addFast(node, followers: Array(followers.prefix(count))) { return count }
+            } catch  where error.code != .unimplemented && error.code != .invalidArguments {
+                throw error
+            } catch {
+                self = before
+                continue
+            }
+            self = before
+        }
+        try evaluate(node)
+        return 0
+    }
+
+    private mutating func addFast(_ node: Node, followers: [Node]) throws(OneDNNError) -> Bool {
+        guard node.domain.isEmpty else { return false }
+        switch node.operatorName {
+        case "Conv": return try addConvolution(node, followers)
+        case "MatMul": return try addMatrixProduct(node, followers)
+        case "Gemm": return try addGeneralProduct(node, followers)
+        case "BatchNormalization": return try addBatchNormalization(node, followers)
+        case "Add", "Sum", "Sub", "Mul", "Div", "Max", "Min": return try addBinary(node, followers)
+        default: break
+        }
+        guard followers.isEmpty else { return false }
+        switch node.operatorName {
+        case "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool": return try addPooling(node)
+        case "Softmax", "LogSoftmax": return try addSoftmax(node)
+        case "LayerNormalization": return try addLayerNormalization(node)
+        case "Concat": return try addConcatenation(node)
+        case "Transpose": return try addTransposition(node)
+        case "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout": return try addView(node)
+        default: return try addElementFunctions(node)
+        }
+    }
+
+    /// A step that computes the node plainly.
+    private mutating func evaluate(_ node: Node) throws(OneDNNError) {
+        for name in node.requiredNames.sorted() { try hold(name) }
+        plainNodes.append(node)
+        steps.append(Step(place: node.place, action: .evaluate(node)))
+        for name in node.outputs where !name.isEmpty { held.insert(name) }
+    }
+
+    /// Sees to it that the value exists as a tensor from here on; one that nobody has made is left to who misses it.
+    mutating func hold(_ name: String) throws(OneDNNError) {
+        guard !held.contains(name) else { return }
+        if let tensor = initialisers[name] {
+            scope[name] = tensor
+        } else if let shape = self.shape(of: name), let form = try plain(name) {
+            steps.append(Step(place: place, action: .hold(form.place, name: name, shape: shape)))
+        } else {
+            return
+        }
+        held.insert(name)
+    }
+
+    // MARK: Values
+
+    /// The shape of a value that steps can work on: float32, of known extents, not empty. Nil for others.
+    func shape(of name: String) -> [Int]? {
+        let type = initialisers[name].map { TensorType($0.elementType, extents: $0.shape) } ?? facts[name]?.type
+        guard let type, type.elementType == .float32, let extents = type.extents, extents.count <= 6,
+            let count = try? Extents.count(extents), count > 0, count <= largestTensorBytes / 8
+        else { return nil }
+        return extents
+    }
+
+    /// As oneDNN has it: a scalar is a list of one.
+    static func dimensions(_ shape: [Int]) -> [Int] { shape.isEmpty ? [1] : shape }
+
+    /// The value as it lies; nil where steps cannot work on it.
+    mutating func form(_ name: String) throws(OneDNNError) -> Form? {
+        if let form = forms[name] { return form }
+        guard let shape = shape(of: name) else { return nil }
+        let place: Place
+        if let tensor = initialisers[name] {
+            place = .constant(constants.count)
+            constants.append(.tensor(tensor))
+        } else if held.contains(name) {
+            place = .tensor(name)
+        } else {
+            return nil
+        }
+        let form = Form(place: place, descriptor: try MemoryDescriptor(Self.dimensions(shape), .float32))
+        forms[name] = form
+        return form
+    }
+
+    /// The value in row-major order, read under `dimensions`, of which there are as many elements.
+    mutating func plain(_ name: String, as dimensions: [Int]? = nil) throws(OneDNNError) -> Form? {
+        guard let form = try self.form(name) else { return nil }
+        let plain = try form.descriptor.with(.plain)
+        let place = try moved(form, to: plain)
+        guard let dimensions, dimensions != plain.dimensions else { return Form(place: place, descriptor: plain) }
+        return Form(place: place, descriptor: try MemoryDescriptor(Self.dimensions(dimensions), .float32))
+    }
+
+    /// The value as the primitive wants it.
+    mutating func input(
+        _ argument: Argument, _ form: Form, of primitive: Primitive
+    ) throws(OneDNNError) -> StepInput {
+        guard let wanted = primitive.descriptor(of: argument) else {
+            preconditionFailure("\(primitive.name) has no \(argument)")
+        }
+        if wanted != form.descriptor, case .constant(let number) = form.place,
+            case .tensor(let tensor) = constants[number]
+        {
+            return StepInput(argument: argument, place: try packed(tensor, form, argument, primitive))
+        }
+        return StepInput(argument: argument, place: try moved(form, to: wanted))
+    }
+
+    private mutating func packed(
+        _ tensor: Tensor, _ form: Form, _ argument: Argument, _ primitive: Primitive
+    ) throws(OneDNNError) -> Place {
+        guard let wanted = primitive.descriptor(of: argument) else { return form.place }
+        let move = Move(place: form.place, source: form.descriptor, target: wanted)
+        if let place = moves[move] { return place }
+        let weights = try PackedWeights(
+            packing: tensor.heldBytes, form.descriptor, for: primitive, as: argument, on: stream)
+        withExtendedLifetime(tensor) {}
+        let place = Place.constant(constants.count)
+        constants.append(.packed(weights))
+        moves[move] = place
+        return place
+    }
+
+    /// The bytes of the form, laid out as `target`; a step of its own where they lie otherwise.
+    mutating func moved(_ form: Form, to target: MemoryDescriptor) throws(OneDNNError) -> Place {
+        if form.descriptor == target { return form.place }
+        let move = Move(place: form.place, source: form.descriptor, target: target)
+        if let place = moves[move] { return place }
+        let reorder = try Primitive(Reorder(form.descriptor, to: target), on: engine)
+        let place = append(reorder, [StepInput(argument: .source, place: form.place)])
+        moves[move] = place
+        return place
+    }
+
+    /// A new constant of float32, row-major.
+    mutating func constant(_ values: [Double], _ dimensions: [Int]) throws(OneDNNError) -> Form? {
+        guard let tensor = try? Tensor(.float32, shape: dimensions, doubles: values) else { return nil }
+        constants.append(.tensor(tensor))
+        return Form(
+            place: .constant(constants.count - 1), descriptor: try MemoryDescriptor(dimensions, .float32))
+    }
+
+    // MARK: Steps
+
+    /// Nil where oneDNN cannot do it.
+    func primitive(
+        _ operation: some PrimitiveOperation, _ attributes: Attributes = Attributes()
+    ) throws(OneDNNError) -> Primitive? {
+        do throws(OneDNNError) {
+            return try Primitive(operation, attributes, on: engine)
+        } catch {
+            if error.code == .unimplemented || error.code == .invalidArguments { return nil }
+            throw error
+        }
+    }
+
+    /// Adds a primitive whose result has no name.
+    mutating func append(_ primitive: Primitive, _ inputs: [StepInput]) -> Place {
+        let number = buffers.count
+        buffers.append(primitive.descriptor(of: .destination)?.byteCount ?? 0)
+        steps.append(Step(place: place, action: .execute(primitive, inputs, buffer: number)))
+        return .arena(number)
+    }
+
+    /// Adds a primitive whose result is the value `name`, under its own dimensions where the primitive has others.
+    mutating func append(
+        _ primitive: Primitive, _ inputs: [StepInput], result name: String
+    ) throws(OneDNNError) {
+        guard let shape = shape(of: name), var descriptor = primitive.descriptor(of: .destination) else {
+            preconditionFailure("the shape of \"\(name)\" was checked before")
+        }
+        let place = append(primitive, inputs)
+        if descriptor.dimensions != Self.dimensions(shape) {
+            descriptor = try MemoryDescriptor(Self.dimensions(shape), .float32)
+        }
+        forms[name] = Form(place: place, descriptor: descriptor)
+    }
+
+    /// Lets the value `name` be what already lies somewhere.
+    mutating func bind(_ name: String, to form: Form) { forms[name] = form }
+}

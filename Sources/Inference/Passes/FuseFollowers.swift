@@ -1,0 +1,61 @@
+/// Activations and arithmetic behind a convolution, matrix product, normalisation or sum become followers of that node,
+/// where nothing else takes what lies between: so a residual and what follows it are computed before the result is
+/// written once.
+package struct FuseFollowers: GraphPass {
+    private static let products: Set<String> = ["Conv", "Gemm", "MatMul"]
+    private static let sums: Set<String> = ["BatchNormalization", "Add", "Sum", "Mul", "Sub"]
+    private static let arithmetic: Set<String> = ["Add", "Sum", "Mul", "Sub"]
+
+    package init() {}
+
+    package func apply(_ graph: Graph, _ facts: [String: Fact]) throws(ModelError) -> Graph {
+        let uses = ValueUses(graph)
+        // By the place of their last node.
+        var chains: [Int: [Int]] = [:]
+        var isTaken = graph.nodes.map { !$0.followers.isEmpty }
+        // Products first, so that a sum of two follows one of them rather than standing alone.
+        for heads in [Self.products, Self.sums] {
+            for (place, node) in graph.nodes.enumerated()
+            where !isTaken[place] && node.domain.isEmpty && heads.contains(node.operatorName) {
+                var chain = [place]
+                while let last = chain.last, let next = follower(of: graph.nodes[last], graph, uses, facts),
+                    !isTaken[next], chain.count < 5
+                {
+                    chain.append(next)
+                }
+                guard chain.count > 1, let last = chain.last else { continue }
+                for place in chain { isTaken[place] = true }
+                chains[last] = chain
+            }
+        }
+        var result = graph
+        result.nodes = []
+        let inner = Set(chains.values.flatMap { $0.dropLast() })
+        for place in graph.nodes.indices where !inner.contains(place) {
+            var node = graph.nodes[place]
+            if let chain = chains[place] {
+                node = graph.nodes[chain[0]]
+                node.followers = chain.dropFirst().map { graph.nodes[$0] }
+            }
+            result.nodes.append(node)
+        }
+        return result
+    }
+
+    private func follower(
+        of node: Node, _ graph: Graph, _ uses: ValueUses, _ facts: [String: Fact]
+    ) -> Int? {
+        let value = node.outputs.first ?? ""
+        guard node.hasOneUsedOutput(uses), let place = uses.onlyTaker(of: value) else { return nil }
+        let next = graph.nodes[place]
+        guard next.domain.isEmpty, let output = next.outputs.first, next.inputs.count(where: { $0 == value }) == 1,
+            let type = facts[value]?.type, type.elementType == .float32, type.extents != nil,
+            facts[output]?.type == type
+        else { return nil }
+        if next.inputs.first == value, ElementFunctions(next, graph.initialisers) != nil { return place }
+        guard Self.arithmetic.contains(next.operatorName), next.opset >= 7, next.inputs.count == 2,
+            next.operatorName != "Sub" || next.inputs[0] == value
+        else { return nil }
+        return place
+    }
+}

@@ -1,0 +1,35 @@
+import Inference
+import Testing
+
+@Suite struct ArenaPlanTests {
+    @Test(arguments: 1...50) func buffersThatAreNeededTogetherDoNotOverlap(seed: UInt64) {
+        var fixture = GraphFixture(seed: seed)
+        let requests = (0..<fixture.pick(1...60)).map { _ in
+            let first = fixture.pick(0...40)
+            return ArenaPlan.Request(byteCount: fixture.pick(0...5000), steps: first...(first + fixture.pick(0...10)))
+        }
+        let plan = ArenaPlan(requests)
+        for (one, offset) in plan.offsets.enumerated() {
+            #expect(offset % ArenaPlan.alignment == 0)
+            #expect(offset + requests[one].byteCount <= plan.byteCount)
+            for other in 0..<one where requests[one].steps.overlaps(requests[other].steps) {
+                #expect(
+                    offset + requests[one].byteCount <= plan.offsets[other]
+                        || plan.offsets[other] + requests[other].byteCount <= offset,
+                    "seed \(seed): \(one) and \(other)")
+            }
+        }
+        let alive = (0...50).map { step in
+            requests.reduce(0) { $0 + ($1.steps.contains(step) ? $1.byteCount : 0) }
+        }
+        #expect(plan.byteCount >= alive.max() ?? 0)
+    }
+
+    @Test func aChainTakesTheRoomOfItsLargestNeighbours() {
+        // Each buffer is read by the next step: two at a time.
+        let sizes = [640, 1280, 320, 640]
+        let plan = ArenaPlan(sizes.enumerated().map { .init(byteCount: $1, steps: $0...($0 + 1)) })
+        #expect(plan.byteCount == 1920)
+        #expect(ArenaPlan([]).byteCount == 0)
+    }
+}

@@ -1,0 +1,129 @@
+import Inference
+import Testing
+
+/// Each pass on a small graph: its nodes before and after, and the same results.
+@Suite struct PassTests {
+    private func expect(
+        _ pass: any GraphPass, _ fixture: GraphFixture, _ nodes: [Node], outputs: [String]? = nil,
+        gives lines: [String],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let model = fixture.model(nodes, outputs: outputs)
+        var changed = model
+        changed.graph = try pass.apply(model.graph, try ShapeInference().infer(model.graph).facts)
+        #expect(changed.graph.lines == lines, sourceLocation: sourceLocation)
+        let before = try ReferenceRunner().run(model, inputs: fixture.inputs)
+        let after = try ReferenceRunner().run(changed, inputs: fixture.inputs)
+        for (found, wanted) in zip(after, before) {
+            expectClose(found, wanted, tolerance: 1e-5, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func whatIsKnownBecomesAnInitialiser() throws {
+        var fixture = GraphFixture(seed: 1)
+        try fixture.input("x", [2, 3])
+        try fixture.constant("k", [2])
+        try expect(
+            FoldConstants(), fixture,
+            [
+                node("Shape", ["x"], "s"), node("Reshape", ["x", "s"], "r"), node("Neg", ["k"], "n"),
+                node("Add", ["n", "k"], "z"), node("Concat", ["r", "r"], "y", ["axis": .int(0)]),
+            ],
+            gives: ["r = Reshape(x, s)", "y = Concat(r, r)"])
+    }
+
+    @Test func whatPassesThroughIsTakenOut() throws {
+        var fixture = GraphFixture(seed: 2)
+        try fixture.input("x", [2, 3])
+        try expect(
+            RemovePassThrough(), fixture,
+            [
+                node("Relu", ["x"], "a"), node("Identity", ["a"], "b"), node("Dropout", ["b"], "c"),
+                node("Neg", ["c"], "d"), node("Identity", ["d"], "y"),
+            ],
+            gives: ["a = Relu(x)", "d = Neg(a)", "y = Identity(d)"])
+    }
+
+    @Test func whatASubgraphTakesStays() throws {
+        var fixture = GraphFixture(seed: 2)
+        try fixture.input("x", [2, 3])
+        fixture.initialisers["flag"] = try Tensor(shape: [], flags: [true])
+        let branch = Graph(inputs: [], outputs: [Graph.Port("t", nil)], nodes: [node("Neg", ["b"], "t")])
+        try expect(
+            RemovePassThrough(), fixture,
+            [
+                node("Relu", ["x"], "a"), node("Identity", ["a"], "b"),
+                node("If", ["flag"], "y", ["then_branch": .graph(branch), "else_branch": .graph(branch)]),
+            ],
+            gives: ["a = Relu(x)", "b = Identity(a)", "y = If(flag)"])
+    }
+
+    private func normalised(_ seed: UInt64) throws -> GraphFixture {
+        var fixture = GraphFixture(seed: seed)
+        try fixture.input("x", [1, 2, 4, 4])
+        try fixture.constant("w", [3, 2, 3, 3])
+        for name in ["shift", "mean", "b"] { try fixture.constant(name, [3]) }
+        for name in ["scale", "variance"] { try fixture.constant(name, [3], in: 0.5...2) }
+        return fixture
+    }
+
+    private let normalisation = node("BatchNormalization", ["c", "scale", "shift", "mean", "variance"], "n")
+
+    @Test(arguments: [["x", "w"], ["x", "w", "b"]]) func normalisationGoesIntoTheConvolution(inputs: [String]) throws {
+        try expect(
+            FoldBatchNormalization(), try normalised(3),
+            [node("Conv", inputs, "c"), normalisation, node("Relu", ["n"], "y")],
+            gives: ["n = Conv(x, n folded weights, n folded bias)", "y = Relu(n)"])
+    }
+
+    @Test func normalisationOfAValueThatIsUsedElsewhereStays() throws {
+        try expect(
+            FoldBatchNormalization(), try normalised(4),
+            [node("Conv", ["x", "w"], "c"), normalisation, node("Add", ["n", "c"], "y")],
+            gives: ["c = Conv(x, w)", "n = BatchNormalization(c, scale, shift, mean, variance)", "y = Add(n, c)"])
+    }
+
+    @Test func activationsInSeveralNodesBecomeOne() throws {
+        var fixture = GraphFixture(seed: 5)
+        try fixture.input("x", [2, 30], in: -5...5)
+        fixture.initialisers = [
+            "three": try Tensor(.float32, shape: [], doubles: [3]),
+            "six": try Tensor(.float32, shape: [], doubles: [6]),
+            "zero": try Tensor(.float32, shape: [], doubles: [0]),
+        ]
+        try expect(
+            RecogniseActivations(), fixture, [node("Sigmoid", ["x"], "s"), node("Mul", ["x", "s"], "y")],
+            gives: ["y = Swish(x)"])
+        try expect(
+            RecogniseActivations(), fixture,
+            [
+                node("HardSigmoid", ["x"], "s", ["alpha": .float(1 / 6), "beta": .float(0.5)]),
+                node("Mul", ["s", "x"], "y"),
+            ], gives: ["y = HardSwish(x)"])
+        let long = [
+            node("Add", ["x", "three"], "a"), node("Clip", ["a", "zero", "six"], "c"), node("Mul", ["x", "c"], "m"),
+            node("Div", ["m", "six"], "y"),
+        ]
+        try expect(RecogniseActivations(), fixture, long, gives: ["y = HardSwish(x)"])
+        try expect(
+            RecogniseActivations(), fixture, long, outputs: ["y", "c"],
+            gives: ["a = Add(x, three)", "c = Clip(a, zero, six)", "m = Mul(x, c)", "y = Div(m, six)"])
+    }
+
+    @Test func residualAndActivationFollowTheConvolution() throws {
+        var fixture = try normalised(6)
+        try fixture.constant("v", [2, 3, 3, 3])
+        let nodes = [
+            node("Conv", ["x", "w"], "c", ["pads": .ints([1, 1, 1, 1])]), node("Relu", ["c"], "r"),
+            node("Conv", ["r", "v"], "d", ["pads": .ints([1, 1, 1, 1])]), node("Add", ["x", "d"], "s"),
+            node("Relu", ["s"], "y"),
+        ]
+        try expect(
+            FuseFollowers(), fixture, nodes,
+            gives: ["c = Conv(x, w); r = Relu(c)", "d = Conv(r, v); s = Add(x, d); y = Relu(s)"])
+        // What is taken twice, or given out, ends a chain.
+        try expect(
+            FuseFollowers(), fixture, nodes, outputs: ["y", "s"],
+            gives: ["c = Conv(x, w); r = Relu(c)", "d = Conv(r, v); s = Add(x, d)", "y = Relu(s)"])
+    }
+}
