@@ -11,7 +11,7 @@ if [[ $# -gt 0 ]]; then
     run "$@"
 else
     # These compute for minutes on every core: tests that watch processes and clocks would only wait for them.
-    heavy='SchedulerMutationTests|SchedulerSimulationTests|LightModelTests'
+    heavy='SchedulerMutationTests|SchedulerSimulationTests|InferenceTests|OneDNNKitTests'
     run --skip "$heavy"
     run --filter "$heavy"
 fi
