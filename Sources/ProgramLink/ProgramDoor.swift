@@ -6,7 +6,7 @@ package import TaskModel
 
 /// Where a program that runs can be asked something by other processes of its user.
 ///
-/// `@unchecked Sendable` is true because everything that changes is used on the queue alone.
+/// `@unchecked Sendable` is true because nothing of it changes once it is made, and a source may be cancelled anywhere.
 package final class ProgramDoor: @unchecked Sendable {
     private let queue = DispatchQueue(label: "bgrun.door")
     private let folder: Int32
