@@ -156,7 +156,8 @@ let package = Package(
         .executableTarget(
             name: "bgrun-bench",
             dependencies: [
-                "SamplePhotos", "ImageCodecs", "ImageExport", "BackgroundTasks", "SystemConditions", "SchedulingCore",
+                "SamplePhotos", "ImageCodecs", "ImageExport", "ChunkedCompute", "BackgroundTasks", "SystemConditions",
+                "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
                 "OneDNNKit", argumentParser,
             ],
@@ -205,7 +206,8 @@ let package = Package(
         tests(
             of: "BGRunCommands",
             [
-                "SamplePhotos", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement", "BackgroundTasks",
+                "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
+                "BackgroundTasks",
                 "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
             ]),
         tests(

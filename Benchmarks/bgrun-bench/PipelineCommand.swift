@@ -1,3 +1,4 @@
+import ChunkedCompute
 import ArgumentParser
 import Foundation
 import ImageCodecs

@@ -1,24 +1,9 @@
-import ChunkedCompute
+package import ChunkedCompute
 import ImageCodecs
 
 /// Carries one item from its input file to its committed outputs. One per worker thread; keeps its buffers between
 /// items.
 package final class ImageExporter {
-    /// What a running item tells its host between two bands.
-    package struct Progress: Sendable {
-        /// Source rows done and to do, over all stages; for a live display and for telling a hang from work.
-        package var done: Int
-        package var total: Int
-        /// An encoder that cannot report on its way runs next; it may take seconds for each of the megapixels given.
-        package var encodingMegapixels: Double?
-
-        package init(done: Int, total: Int, encodingMegapixels: Double? = nil) {
-            self.done = done
-            self.total = total
-            self.encodingMegapixels = encodingMegapixels
-        }
-    }
-
     /// Buffers above this size are given back after the item that needed them.
     private static let keptBytes = 128 << 20
 
@@ -48,9 +33,9 @@ package final class ImageExporter {
     /// - Returns: The one outcome of the item; errors are in it.
     package func export(
         _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
-        onProgress: (Progress) -> Bool
-    ) -> ExportResult {
-        var result = ExportResult(status: .good)
+        onProgress: (ItemProgress) -> Bool
+    ) -> ItemResult {
+        var result = ItemResult(status: .good)
         do {
             try withoutActuallyEscaping(onProgress) { onProgress in
                 try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
@@ -74,12 +59,12 @@ package final class ImageExporter {
 
     private func run(
         _ item: ExportItem, input descriptor: Int32?, into folder: OutputFolder?,
-        onProgress: @escaping (Progress) -> Bool, result: inout ExportResult
+        onProgress: @escaping (ItemProgress) -> Bool, result: inout ItemResult
     ) throws {
         // What is told within calls that take long is what was told before them.
-        var latest = Progress(done: 0, total: 1)
+        var latest = ItemProgress(done: 0, total: 1)
         let pulse = CodecPulse { onProgress(latest) }
-        func tell(_ progress: Progress) throws {
+        func tell(_ progress: ItemProgress) throws {
             latest = progress
             guard onProgress(progress) else { throw Stopped() }
         }
@@ -98,7 +83,7 @@ package final class ImageExporter {
         try tell(latest)
         let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits)
         decoder.pulse = pulse
-        result.format = decoder.header.format
+        result.format = decoder.header.format.rawValue
         result.inputPixels = decoder.header.width * decoder.header.height
         result.notes = decoder.header.notes
         let preparation = try ExportPreparation(item: item, decoder: decoder, lane: lane, chunkRows: chunkRows)
@@ -129,15 +114,15 @@ package final class ImageExporter {
         }
         result.times.decode = source.decodeSeconds
 
-        var files: [(ExportResult.Output, PendingFile)] = []
+        var files: [(ItemResult.Output, PendingFile)] = []
         for (pipeline, output) in zip(pipelines, preparation.outputs) {
-            var written = ExportResult.Output(
+            var written = ItemResult.Output(
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
             let file = try PendingFile(path: output.item.path, in: folder)
             let megapixels = Double(output.encode.width * output.encode.height) / 1e6
             try pipeline.finish { step in
-                var progress = Progress(done: source.height, total: source.height)
+                var progress = ItemProgress(done: source.height, total: source.height)
                 if step == .encoder { progress.encodingMegapixels = megapixels }
                 try tell(progress)
             } write: { bytes in
@@ -155,7 +140,7 @@ package final class ImageExporter {
             result.times.encode += pipeline.encodeSeconds
             files.append((written, file))
         }
-        try tell(Progress(done: source.height, total: source.height))
+        try tell(ItemProgress(done: source.height, total: source.height))
         clock = ContinuousClock.now
         for (index, (written, file)) in files.enumerated() {
             try file.commit(mayReplace: preparation.outputs[index].item.mayReplace)
@@ -166,7 +151,7 @@ package final class ImageExporter {
 
     /// Moves rows from the decoder to the pipelines until the last output row is encoded.
     private func pump(
-        _ source: SourceReader, into pipelines: [OutputPipeline], tell: (Progress) throws -> Void
+        _ source: SourceReader, into pipelines: [OutputPipeline], tell: (ItemProgress) throws -> Void
     ) throws {
         let batch = 16
         let capacity = (pipelines.map(\.sourceWindowRows).max() ?? 0) + batch
@@ -177,16 +162,16 @@ package final class ImageExporter {
             let band = window.band
             for pipeline in pipelines { try pipeline.advance(source: band, ended: source.isAtEnd) }
             window.discard(before: pipelines.map(\.firstSourceRow).min() ?? 0)
-            try tell(Progress(done: source.rowsDone, total: source.height))
+            try tell(ItemProgress(done: source.rowsDone, total: source.height))
         }
     }
 
-    private static func failure(_ error: any Error) -> ExportResult.Failure {
+    private static func failure(_ error: any Error) -> ItemResult.Failure {
         switch error {
-        case let error as ExportFailure: ExportResult.Failure(code: error.code, reason: error.reason)
-        case let error as CodecError: ExportResult.Failure(code: error.code.rawValue, reason: error.reason)
-        case let error as LaneError: ExportResult.Failure(code: "device", reason: error.description)
-        default: ExportResult.Failure(code: "internal", reason: "\(error)")
+        case let error as ExportFailure: ItemResult.Failure(code: error.code, reason: error.reason)
+        case let error as CodecError: ItemResult.Failure(code: error.code.rawValue, reason: error.reason)
+        case let error as LaneError: ItemResult.Failure(code: "device", reason: error.description)
+        default: ItemResult.Failure(code: "internal", reason: "\(error)")
         }
     }
 }

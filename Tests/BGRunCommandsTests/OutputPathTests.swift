@@ -1,3 +1,4 @@
+import ChunkedCompute
 import BGRunCommands
 import Foundation
 import Glibc
@@ -111,8 +112,8 @@ import Testing
         return (0..<3).map { _ in trouble.stopsJob(failed(code)) }
     }
 
-    private static func failed(_ code: String) -> ExportResult {
-        var result = ExportResult(status: .failed)
+    private static func failed(_ code: String) -> ItemResult {
+        var result = ItemResult(status: .failed)
         result.failure = .init(code: code, reason: "")
         return result
     }

@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Foundation
 import ImageCodecs
 import ImageExport
@@ -66,7 +67,7 @@ struct Decoded {
 func export(
     _ input: String, to outputs: [(String, OutputSettings)], exporter: ImageExporter = ImageExporter(),
     lane: LaneChoice = .cpu, limits: DecodeLimits = DecodeLimits(), mayReplace: Bool = false
-) -> ExportResult {
+) -> ItemResult {
     let item = ExportItem(
         input: input,
         outputs: outputs.map { ExportItem.Output(settings: $0.1, path: $0.0, mayReplace: mayReplace) }, lane: lane,

@@ -6,7 +6,7 @@ import Testing
     @Test func anEvenRateGivesANarrowRange() throws {
         var meter = ProgressMeter(itemsTotal: 100, totalWeight: 1000)
         for item in 1...50 {
-            meter.finished(worker: 0, weight: 10, megapixels: 24, failed: false, at: .seconds(item))
+            meter.finished(worker: 0, weight: 10, megapixels: 24, failures: [false], at: .seconds(item))
         }
         let progress = meter.snapshot(at: .seconds(50))
         let left = try #require(progress.secondsLeft)
@@ -20,7 +20,7 @@ import Testing
         var time = Duration.zero
         for item in 0..<100 {
             time += item < 90 ? .milliseconds(200) : .milliseconds(800)
-            meter.finished(worker: 0, weight: 10, megapixels: 24, failed: false, at: time)
+            meter.finished(worker: 0, weight: 10, megapixels: 24, failures: [false], at: time)
         }
         let progress = meter.snapshot(at: time)
         let left = try #require(progress.secondsLeft)
@@ -48,7 +48,7 @@ import Testing
                 let before = meter.snapshot(at: .milliseconds(index * 100)).fraction
                 #expect(before >= last && before < 1, "seed \(seed)")
                 meter.finished(
-                    worker: 1, weight: weight, megapixels: 1, failed: false, at: .milliseconds(index * 100 + 50))
+                    worker: 1, weight: weight, megapixels: 1, failures: [false], at: .milliseconds(index * 100 + 50))
                 last = meter.snapshot(at: .milliseconds(index * 100 + 50)).fraction
                 #expect(last >= before, "seed \(seed)")
             }
@@ -59,7 +59,7 @@ import Testing
     @Test func failuresAreCountedAmongTheDone() {
         var meter = ProgressMeter(itemsTotal: 2, totalWeight: 2)
         meter.skipped(weight: 0, failed: true)
-        meter.finished(worker: 0, weight: 2, megapixels: 0, failed: true, at: .seconds(1))
+        meter.finished(worker: 0, weight: 2, megapixels: 0, failures: [true], at: .seconds(1))
         let progress = meter.snapshot(at: .seconds(1))
         #expect(progress.itemsDone == 2 && progress.failures == 2 && progress.fraction == 1)
     }

@@ -41,8 +41,6 @@ struct ByteCount: ExpressibleByArgument, Hashable, Sendable {
     }
 }
 
-extension ExistingPolicy: ExpressibleByArgument {}
-
 /// The flags that describe outputs. Each has its name and its value from the same place as the keys of `--output`, so
 /// that there is one reader for both.
 struct OutputFlags: ParsableArguments {

@@ -4,8 +4,7 @@ import ImageExport
 /// The plan of an export, shown instead of carried out.
 struct DryRun {
     var plan: ExportPlan
-    var command: ExportCommand
-    var workers: Int
+    var flags: JobFlags
     /// Bytes of input per second of earlier jobs on this machine.
     var rates: ClosedRange<Double>?
 
@@ -19,8 +18,8 @@ struct DryRun {
         var inputBytes: Int64
         var estimatedSeconds: [Double]
         var items: [Item]
-        var settled: [ExportRecord]
-        var passedOver: [ExportRecord]
+        var settled: [InputRecord]
+        var passedOver: [InputRecord]
     }
 
     /// Bytes of input that one worker does in a second, where nothing was measured yet: from full-size re-encoding to
@@ -29,7 +28,7 @@ struct DryRun {
 
     func show() -> ExitStatus {
         let text: String
-        if command.json {
+        if flags.json {
             let items = plan.items.map { Shown.Item(input: $0.input.path, outputs: $0.outputs.map(\.path)) }
             text = JSONText.encode(
                 Shown(
@@ -48,7 +47,7 @@ struct DryRun {
     }
 
     private var estimate: ClosedRange<Double> {
-        let busy = Double(max(1, min(workers, plan.items.count)))
+        let busy = Double(max(1, min(flags.workerCount, plan.items.count)))
         let slowest = rates?.lowerBound ?? Self.bytesPerSecond.lowerBound * busy
         let fastest = rates?.upperBound ?? Self.bytesPerSecond.upperBound * busy
         return Double(plan.inputBytes) / fastest...Double(plan.inputBytes) / slowest
@@ -68,7 +67,7 @@ struct DryRun {
         lines.append(
             """
             \(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, roughly \
-            \(ProgressDisplay.text(estimate)) with \(workers) workers. Nothing was changed.
+            \(ProgressDisplay.text(estimate)) with \(flags.workerCount) workers. Nothing was changed.
             """)
         return lines
     }
@@ -81,6 +80,6 @@ extension ExportPlan {
     }
 }
 
-extension ExportLedger {
+extension JobLedger {
     var total: Int { counts.good + counts.damaged + counts.failed + counts.current + counts.notPictures }
 }

@@ -1,9 +1,10 @@
+import ChunkedCompute
 import ImageCodecs
 import ImageExport
 import TaskStore
 
 /// What an export is going to do, known before any picture is opened.
-struct ExportPlan: Sendable {
+struct ExportPlan: WorkPlan {
     /// An input with the outputs it still needs.
     struct Item: Sendable {
         var input: InputFile
@@ -14,23 +15,30 @@ struct ExportPlan: Sendable {
         var current: [MadeRecord]
     }
 
-    /// Something that keeps the whole export from starting.
-    struct Refusal: Hashable, Sendable {
-        /// `collision`, `leavesFolder`, `overwritesInput`, `outputExists` or `notAFile`.
-        var code: String
-        var sentence: String
-    }
-
     /// Inputs to work on.
     var items: [Item] = []
     /// Inputs that need no work or can have none, with their records.
-    var settled: [ExportRecord] = []
+    var settled: [InputRecord] = []
     /// What lies among the inputs and is none: outputs of bgrun's own, links to folders.
-    var passedOver: [ExportRecord] = []
-    var refusals: [Refusal] = []
+    var passedOver: [InputRecord] = []
+    var refusals: [PlanRefusal] = []
 
     var inputCount: Int { items.count + settled.count }
-    var inputBytes: Int64 { items.reduce(0) { $0 + $1.input.identity.size } }
+    var itemCount: Int { items.count }
+
+    func inputs(of item: Int) -> [InputFile] { [items[item].input] }
+
+    func intents(of item: Int) -> [PlannedOutput] { items[item].journal }
+
+    func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
+        let item = items[item]
+        return .export(ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits))
+    }
+
+    func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
+        let item = items[item]
+        return [InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)]
+    }
 }
 
 /// Computes an ``ExportPlan``. Looks at names and file attributes only.
@@ -54,13 +62,13 @@ struct ExportPlanner {
         throws(StoreError) -> ExportPlan
     {
         var plan = ExportPlan()
-        plan.settled = scan.problems.map { ExportRecord(problem: $0) }
-        plan.passedOver = scan.linkedFolders.map { ExportRecord(passedOver: $0.path, $0.code, $0.reason) }
+        plan.settled = scan.problems.map { InputRecord(problem: $0) }
+        plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
         var files = try withoutOwnOutputs(scan, journal, &plan)
         var candidates = candidates(for: files, &plan.refusals)
         let strangers = strangersInCollisions(candidates, files)
         if !strangers.isEmpty {
-            plan.settled += strangers.sorted().map { ExportRecord(notAPicture: files[$0]) }
+            plan.settled += strangers.sorted().map { InputRecord(notAPicture: files[$0]) }
             files = files.indices.filter { !strangers.contains($0) }.map { files[$0] }
             plan.refusals = []
             candidates = self.candidates(for: files, &plan.refusals)
@@ -75,7 +83,7 @@ struct ExportPlanner {
         return plan
     }
 
-    private func candidates(for files: [InputFile], _ refusals: inout [ExportPlan.Refusal]) -> [Candidate] {
+    private func candidates(for files: [InputFile], _ refusals: inout [PlanRefusal]) -> [Candidate] {
         var candidates: [Candidate] = []
         candidates.reserveCapacity(files.count * specs.count)
         for (index, file) in files.enumerated() {
@@ -109,10 +117,10 @@ struct ExportPlanner {
         return strangers
     }
 
-    private func collisions(_ candidates: [Candidate], _ files: [InputFile]) -> [ExportPlan.Refusal] {
+    private func collisions(_ candidates: [Candidate], _ files: [InputFile]) -> [PlanRefusal] {
         var first: [PathKey: Candidate] = [:]
         first.reserveCapacity(candidates.count)
-        var refusals: [ExportPlan.Refusal] = []
+        var refusals: [PlanRefusal] = []
         for candidate in candidates {
             guard let other = first.updateValue(candidate, forKey: PathKey(candidate.path)) else { continue }
             let inputs = [other, candidate].map { files[$0.input].path }
@@ -128,7 +136,7 @@ struct ExportPlanner {
 
     /// Compares what stands at the paths with the journal, and makes items of what is left to do.
     private func settle(
-        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: ExportRecord],
+        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: InputRecord],
         journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
         job: JobRecord?, _ plan: inout ExportPlan
     ) throws(StoreError) {
@@ -173,9 +181,9 @@ struct ExportPlanner {
             if let record = unfit[index] {
                 plan.settled.append(record)
             } else if let path = occupied[index] {
-                plan.settled.append(ExportRecord(item.input, occupied: path))
+                plan.settled.append(InputRecord(item.input, occupied: path))
             } else if item.outputs.isEmpty {
-                plan.settled.append(ExportRecord(item.input, current: item.current))
+                plan.settled.append(InputRecord(item.input, current: item.current))
             } else {
                 plan.items.append(item)
             }

@@ -24,23 +24,23 @@ extension ExportPlanner {
                 continue
             }
             plan.passedOver.append(
-                ExportRecord(passedOver: file.path, "ownOutput", "bgrun made it from \(source), which is an input"))
+                InputRecord(passedOver: file.path, "ownOutput", "bgrun made it from \(source), which is an input"))
         }
         return files
     }
 
     /// Inputs whose outputs cannot be made, whatever is in the pictures.
-    func unfit(_ candidates: [Candidate], _ files: [InputFile]) -> [Int: ExportRecord] {
-        var unfit: [Int: ExportRecord] = [:]
+    func unfit(_ candidates: [Candidate], _ files: [InputFile]) -> [Int: InputRecord] {
+        var unfit: [Int: InputRecord] = [:]
         for candidate in candidates where unfit[candidate.input] == nil {
             guard let (code, reason) = obstacle(candidate) else { continue }
             let file = files[candidate.input]
             unfit[candidate.input] =
                 file.isNamed || ContentCheck.looksLikePicture(file.path)
-                ? ExportRecord(
+                ? InputRecord(
                     input: file.path, status: .failed, code: code, reason: reason,
                     inputBytes: Int(file.identity.size))
-                : ExportRecord(notAPicture: file)
+                : InputRecord(notAPicture: file)
         }
         return unfit
     }
@@ -61,10 +61,10 @@ extension ExportPlanner {
     }
 
     /// Outputs at whose path other outputs need a folder.
-    func filesInTheWayOfFolders(_ candidates: [Candidate]) -> [ExportPlan.Refusal] {
+    func filesInTheWayOfFolders(_ candidates: [Candidate]) -> [PlanRefusal] {
         let paths = Set(candidates.map { PathKey($0.path) })
         var seen: Set<PathKey> = []
-        var refusals: [ExportPlan.Refusal] = []
+        var refusals: [PlanRefusal] = []
         for candidate in candidates {
             var parent = OutputFolderGuard.parent(candidate.path)
             while parent.utf8.count > folder.utf8.count, seen.insert(PathKey(parent)).inserted {
@@ -82,36 +82,23 @@ extension ExportPlanner {
 }
 
 extension ExportPlan {
-    /// What was passed over, in words; nil when nothing was.
-    var passedOverNote: String? {
-        let outputs = passedOver.count { $0.code == "ownOutput" }
-        let links = passedOver.filter { $0.code == "linkedFolder" }
-        var parts: [String] = []
-        if outputs > 0 { parts.append("\(outputs) \(outputs == 1 ? "output" : "outputs") of earlier exports left out") }
-        if let first = links.first {
-            let others = links.count > 1 ? " and \(links.count - 1) more" : ""
-            parts.append("a linked folder is not followed: \(first.input)\(others)")
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: "; ")
-    }
-
     /// Looks at the first bytes of what is to be done, and settles what is no picture.
     mutating func checkContents() {
         items.removeAll { item in
             guard !ContentCheck.looksLikePicture(item.input.path) else { return false }
             settled.append(
                 item.input.isNamed || PictureNames.promisePicture(item.input.name)
-                    ? ExportRecord(
+                    ? InputRecord(
                         input: item.input.path, status: .failed, code: "unknownFormat",
                         reason: "the file is not a picture that bgrun reads",
                         inputBytes: Int(item.input.identity.size))
-                    : ExportRecord(notAPicture: item.input))
+                    : InputRecord(notAPicture: item.input))
             return true
         }
     }
 }
 
-extension ExportRecord {
+extension InputRecord {
     init(passedOver path: String, _ code: String, _ reason: String) {
         self.init(input: path, status: .skipped, code: code, reason: reason)
     }

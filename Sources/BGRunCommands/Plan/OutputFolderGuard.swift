@@ -8,10 +8,10 @@ import TaskStore
 struct OutputFolderGuard {
     var folder: String
 
-    func violations(_ paths: [String]) -> [ExportPlan.Refusal] {
+    func violations(_ paths: [String]) -> [PlanRefusal] {
         // What is not there yet has no links, and what cannot be opened is found again when the job begins.
         guard let root = try? OutputFolder(path: folder, making: false) else { return [] }
-        var refusals: [ExportPlan.Refusal] = []
+        var refusals: [PlanRefusal] = []
         var seen: Set<PathKey> = [PathKey(folder)]
         for parent in paths.map(Self.parent) where seen.insert(PathKey(parent)).inserted {
             guard let wayOut = root.violation(inPath: parent) else { continue }

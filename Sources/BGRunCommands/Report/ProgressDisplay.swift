@@ -4,7 +4,7 @@ import Glibc
 import TaskModel
 
 /// Shows how far a job is, on standard error.
-struct ProgressDisplay: ExportAudience {
+struct ProgressDisplay: JobAudience {
     enum Mode: String, CaseIterable, ExpressibleByArgument, Sendable {
         /// A live line on a terminal, plain lines elsewhere.
         case auto
@@ -99,7 +99,7 @@ struct ProgressDisplay: ExportAudience {
 
     mutating func stopping(_ reason: StopReason, _ text: String) { stopping(reason.code, text) }
 
-    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+    mutating func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?) {
         ended(outcome: outcome.code, summary: JSONText.encode(summary), text: text)
     }
 

@@ -54,7 +54,7 @@ final class ReportFile {
         if isOwn, descriptor >= 0 { close(descriptor) }
     }
 
-    func add(_ record: ExportRecord) {
+    func add(_ record: InputRecord) {
         // The outputs matter more than their report; its failure is told at the end.
         guard trouble == 0 else { return }
         if let lineSink { return lineSink(JSONText.encode(record)) }

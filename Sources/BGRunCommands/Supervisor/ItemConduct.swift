@@ -1,5 +1,5 @@
+import ChunkedCompute
 import Glibc
-import ImageExport
 import JobLink
 import SchedulingCore
 import TaskModel
@@ -40,20 +40,20 @@ final class ItemConduct {
 
     private var now: Duration { begin.duration(to: clock.now) }
 
-    /// Waits for the next item, which comes with its input's descriptor; nil when none comes any more.
-    func nextItem() -> (item: ExportItem, environment: [String: String], input: [Int32])? {
-        var input: [Int32] = []
+    /// Waits for the next item, which comes with its inputs' descriptors; nil when none comes any more.
+    func nextItem() -> (order: WorkOrder, environment: [String: String], inputs: [Int32])? {
+        var inputs: [Int32] = []
         while !isOver {
-            switch channel.receive(HostMessage.self, waiting: true, descriptors: &input) {
-            case .message(.run(let item, let environment)):
-                isOnDevice = item.lane != .cpu
+            switch channel.receive(HostMessage.self, waiting: true, descriptors: &inputs) {
+            case .message(.run(let order, let environment)):
+                isOnDevice = order.lane != .cpu
                 saidHalted = false
                 isEncoding = false
                 leavesDevice = false
                 let now = now
                 nextSign = now + Self.signInterval
                 pacer.itemBegins(at: now)
-                return (item, environment, input)
+                return (order, environment, inputs)
             case .message(.leaveDevice):
                 leavesDevice = true
                 return nil
@@ -70,7 +70,7 @@ final class ItemConduct {
     /// To be called between bands.
     ///
     /// - Returns: Whether to go on with the item.
-    func mayGoOn(_ progress: ImageExporter.Progress) -> Bool {
+    func mayGoOn(_ progress: ItemProgress) -> Bool {
         if let megapixels = progress.encodingMegapixels {
             let now = now
             if !isEncoding || now >= nextSign {
@@ -111,7 +111,7 @@ final class ItemConduct {
         if waited >= Self.shortestWait { wait(min(waited * 2, Self.longestAbsence)) }
     }
 
-    private func giveSign(_ progress: ImageExporter.Progress, at now: Duration) {
+    private func giveSign(_ progress: ItemProgress, at now: Duration) {
         guard now >= nextSign, progress.encodingMegapixels == nil else { return }
         nextSign = now + Self.signInterval
         send(.progress(done: progress.done, total: progress.total))

@@ -94,7 +94,7 @@ final class JobHost: WorkHost {
 
     /// Ends the process before its work began. What it was doing meanwhile may be broken off anywhere.
     private func leave(_ reason: StopReason) {
-        let ending = ExportEnding.stoppedBeforeStart(reason)
+        let ending = WorkEnding.stoppedBeforeStart(reason)
         ending.tell(self)
         _exit(ending.status.rawValue)
     }

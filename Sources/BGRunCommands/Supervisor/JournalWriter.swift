@@ -25,12 +25,15 @@ final class JournalWriter: Sendable {
     var error: StoreError? { failure.withLock { $0 } }
 
     /// Notes the outputs of an item and of those after it, unless that was done. Returns when they are noted.
-    func plan(_ items: [ExportPlan.Item], from index: Int, planned: inout Int) throws(StoreError) {
+    func plan(_ work: some WorkPlan, from index: Int, planned: inout Int) throws(StoreError) {
         guard index >= planned else { return }
-        let end = min(index + Self.planAhead, items.count)
-        try store.plan(items[planned..<end].flatMap(\.journal), of: job)
+        let end = min(index + Self.planAhead, work.itemCount)
+        try store.plan((planned..<end).flatMap { work.intents(of: $0) }, of: job)
         planned = end
     }
+
+    /// Notes outputs of the whole job, before they are made.
+    func plan(_ outputs: [PlannedOutput]) throws(StoreError) { try store.plan(outputs, of: job) }
 
     func add(_ record: ItemRecord) {
         waiting.withLock { $0.append(record) }

@@ -1,5 +1,5 @@
+package import ChunkedCompute
 import Glibc
-package import ImageExport
 
 /// Tells a bad item from an output volume that takes nothing any more, so that a job stops at once instead of failing
 /// ten thousand times.
@@ -17,7 +17,7 @@ package struct OutputTrouble {
     /// item's own failure; a full volume stops the job at once, and so do failures of the volume in a row.
     ///
     /// - Returns: Whether the job should stop; the item then counts as not done.
-    package mutating func stopsJob(_ result: ExportResult) -> Bool {
+    package mutating func stopsJob(_ result: ItemResult) -> Bool {
         guard let failure = result.failure, ["diskFull", "outputFailed"].contains(failure.code) else {
             if result.status == .good || result.status == .damaged { inRow = 0 }
             return false
@@ -41,7 +41,7 @@ package struct OutputTrouble {
     }
 }
 
-extension ExportPlan {
+extension WorkPlan {
     /// The folder that keeps every output of the plan from being written; nil when some can be.
     func unwritableFolder(_ outputFolder: String) -> String? {
         let folders = outputFolders

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ChunkedCompute
 import Confinement
 import Foundation
 import Glibc
@@ -22,20 +23,22 @@ struct WorkerCommand: ParsableCommand {
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
-            if let (item, environment, input) = conduct.nextItem() {
-                defer { for descriptor in input { close(descriptor) } }
+            if let (order, environment, inputs) = conduct.nextItem() {
+                defer { for descriptor in inputs { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
-                faults.strike(item.input)
-                if let escape = WorkerEscapes.result(of: item.input, ProcessInfo.processInfo.environment) {
+                faults.strike(order.input)
+                if let escape = WorkerEscapes.result(of: order.input, ProcessInfo.processInfo.environment) {
                     conduct.itemEnded()
                     guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
                     continue
                 }
-                let result = exporter.export(item, input: input.first, into: outputs) { progress in
-                    conduct.mayGoOn(progress)
-                }
+                let result: ItemResult =
+                    switch order {
+                    case .export(let item):
+                        exporter.export(item, input: inputs.first, into: outputs) { conduct.mayGoOn($0) }
+                    }
                 conduct.itemEnded()
-                if result.failure?.code == "device" { lanes.forget(item.lane) }
+                if result.failure?.code == "device" { lanes.forget(order.lane) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }
             }
             if conduct.leavesDevice { lanes.forgetDevices() }

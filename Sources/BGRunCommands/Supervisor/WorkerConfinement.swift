@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Confinement
 import Foundation
 import Glibc
@@ -52,7 +53,7 @@ enum WorkerEscapes {
     /// `BGRUN_TEST_ESCAPE_ON`.
     ///
     /// - Returns: A failed item whose reason has a word for each attempt; nil for other inputs.
-    static func result(of input: String, _ environment: [String: String]) -> ExportResult? {
+    static func result(of input: String, _ environment: [String: String]) -> ItemResult? {
         guard let text = environment["BGRUN_TEST_ESCAPE_ON"], input.contains(text) else { return nil }
         let attempts = (environment["BGRUN_TEST_ESCAPES"] ?? "").split(separator: " ").map(String.init)
         let outcomes = attempts.map { attempt -> String in
@@ -61,7 +62,7 @@ enum WorkerEscapes {
             let worked = works(parts[0], parts.count > 1 ? parts[1] : "")
             return "\(attempt)=\(worked ? "done" : String(cString: strerror(errno)))"
         }
-        var result = ExportResult(status: .failed)
+        var result = ItemResult(status: .failed)
         result.failure = .init(code: "testEscapes", reason: outcomes.joined(separator: "; "))
         return result
     }

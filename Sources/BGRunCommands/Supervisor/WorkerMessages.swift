@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Foundation
 import ImageExport
 import TaskModel
@@ -6,10 +7,10 @@ import TaskModel
 enum HostMessage: Codable, Sendable {
     /// The first message: give up every right but these. The output folder's descriptor comes with it.
     case confine(WorkerTerms)
-    /// The input comes open with it.
+    /// The inputs come open with it.
     ///
     /// - environment: What the device's driver wants set before its first call.
-    case run(ExportItem, environment: [String: String])
+    case run(WorkOrder, environment: [String: String])
     /// From the next chunk on, for this item and those that follow.
     case terms(RunTerms)
     /// Stand still between two bands of the item in work, and say so.
@@ -23,11 +24,35 @@ enum HostMessage: Codable, Sendable {
     case leave
 }
 
+/// One item, as a worker gets it.
+enum WorkOrder: Codable, Sendable {
+    case export(ExportItem)
+
+    var lane: LaneChoice {
+        switch self {
+        case .export(let item): item.lane
+        }
+    }
+
+    /// Path of the first input.
+    var input: String {
+        switch self {
+        case .export(let item): item.input
+        }
+    }
+}
+
 /// What the items of a job have in common.
 struct WorkerTerms: Codable, Sendable {
     var outputFolder: String
     /// An item may ask for an OpenCL device, whose driver needs more of the system than a decoder.
     var mayUseDevice: Bool
+    var work: Work
+
+    /// What the kind of work adds.
+    enum Work: Codable, Sendable {
+        case export
+    }
 }
 
 /// What a worker tells its supervisor.
@@ -39,5 +64,5 @@ enum WorkerMessage: Codable, Sendable {
     /// It stands still, as it was told to.
     case halted
     /// Ends the item in flight.
-    case result(ExportResult)
+    case result(ItemResult)
 }

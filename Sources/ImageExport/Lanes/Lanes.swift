@@ -1,3 +1,4 @@
+package import ChunkedCompute
 import OpenCLKit
 
 /// The lanes of one worker, opened when an item first asks for them.

@@ -51,12 +51,12 @@ final class InputFile {
     }
 }
 
-/// Why an item has no outputs, on its way to ``ExportResult/Failure``.
+/// Why an item has no outputs, on its way to ``ItemResult/Failure``.
 package struct ExportFailure: Error {
     package var code: String
     package var reason: String
 
-    init(_ code: String, _ reason: String) {
+    package init(_ code: String, _ reason: String) {
         self.code = code
         self.reason = reason
     }

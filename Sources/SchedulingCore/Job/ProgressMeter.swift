@@ -41,12 +41,13 @@ package struct ProgressMeter: Sendable {
         inFlight[worker] = weight * min(max(fraction, 0), 1)
     }
 
+    /// A worker's item ended; `failures` tells of each of its inputs whether it failed.
     package mutating func finished(
-        worker: Int, weight: Double, megapixels: Double, failed: Bool, at now: Duration
+        worker: Int, weight: Double, megapixels: Double, failures failed: [Bool], at now: Duration
     ) {
         inFlight[worker] = nil
-        itemsDone += 1
-        failures += failed ? 1 : 0
+        itemsDone += failed.count
+        failures += failed.count { $0 }
         doneWeight += weight
         let last = history[history.count - 1]
         history.append(Sample(time: now, weight: last.weight + weight, megapixels: last.megapixels + megapixels))

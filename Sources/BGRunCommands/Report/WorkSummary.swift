@@ -1,7 +1,8 @@
+import Foundation
 import TaskModel
 
-/// What an export did, told at its end.
-struct ExportSummary: Encodable {
+/// What a job did, told at its end.
+struct WorkSummary: Encodable {
     private struct Problem: Encodable {
         var input: String
         var code: String?
@@ -9,13 +10,13 @@ struct ExportSummary: Encodable {
     }
 
     private var outcome: String
-    private var counts: ExportLedger.Counts
+    private var counts: JobLedger.Counts
     /// Inputs without a result, left to the next run.
     private var left: Int
-    /// Pictures that were in work when the grace time after a stop was over; they are among those left.
+    /// Inputs that were in work when the grace time after a stop was over; they are among those left.
     private var abandoned: Int
     private var continued: Bool
-    /// What ran the kernels: `cpu`, or the device that did at least one picture.
+    /// What ran the kernels: `cpu`, or the device that did at least one input.
     private var device: String
     private var outputs: Int
     private var outputBytes: Int
@@ -26,9 +27,19 @@ struct ExportSummary: Encodable {
     /// Passed-over files by extension.
     private var passedOver: [String: Int]
 
+    /// Not told to programs.
+    private var words: WorkWords
+
+    private enum CodingKeys: CodingKey {
+        case outcome, counts, left, abandoned, continued, device, outputs, outputBytes, seconds, megapixelsPerSecond
+        case problems, problemCount, passedOver
+    }
+
     init(
-        outcome: TaskOutcome, ledger: ExportLedger, left: Int, abandoned: Int, continued: Bool, seconds: Double
+        _ words: WorkWords, outcome: TaskOutcome, ledger: JobLedger, left: Int, abandoned: Int, continued: Bool,
+        seconds: Double
     ) {
+        self.words = words
         self.outcome = outcome.code
         self.left = left
         self.abandoned = abandoned
@@ -47,7 +58,7 @@ struct ExportSummary: Encodable {
     }
 
     /// The same with fewer problems listed; all are counted.
-    func listing(atMost count: Int) -> ExportSummary {
+    func listing(atMost count: Int) -> WorkSummary {
         var shorter = self
         shorter.problems = Array(problems.prefix(count))
         return shorter
@@ -56,7 +67,10 @@ struct ExportSummary: Encodable {
     /// Some sentences for a person.
     func text(folder: String) -> String {
         let done = counts.good + counts.damaged
-        var line = done == 0 ? "No picture was exported" : "Exported \(Self.count(done, "picture")) to \(folder)"
+        var line =
+            done == 0
+            ? "No \(words.input) was \(words.done)"
+            : "\(words.done.capitalized) \(Self.count(done, words.input)) to \(folder)"
         line += " in \(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) s"
         if megapixelsPerSecond > 0 { line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)" }
         var parts: [String] = []
@@ -69,16 +83,16 @@ struct ExportSummary: Encodable {
         }
         if left > 0 { parts.append("\(left) \(left == 1 ? "is" : "are") left") }
         if abandoned > 0 {
-            parts.append("\(Self.count(abandoned, "picture")) in work \(abandoned == 1 ? "was" : "were") given up")
+            parts.append("\(Self.count(abandoned, words.input)) in work \(abandoned == 1 ? "was" : "were") given up")
         }
         var text = line + (parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")) + ".\n"
         guard problemCount > 0 else { return text }
         text += "\(problemCount) with problems:\n"
-        for problem in problems.prefix(ExportLedger.maxListed) {
+        for problem in problems.prefix(JobLedger.maxListed) {
             text += "  \(problem.input): \(problem.code ?? ""): \(problem.reason ?? "")\n"
         }
-        if problemCount > ExportLedger.maxListed {
-            text += "  and \(problemCount - ExportLedger.maxListed) more; --report lists all\n"
+        if problemCount > JobLedger.maxListed {
+            text += "  and \(problemCount - JobLedger.maxListed) more; --report lists all\n"
         }
         return text
     }

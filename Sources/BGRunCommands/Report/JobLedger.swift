@@ -2,7 +2,7 @@ import Foundation
 import TaskModel
 
 /// Takes down how each input ended: counts, the report file, the list of failures, the live line.
-final class ExportLedger {
+final class JobLedger {
     struct Counts: Codable, Hashable, Sendable {
         var good = 0
         var damaged = 0
@@ -18,25 +18,25 @@ final class ExportLedger {
     private(set) var outputBytes = 0
     private(set) var outputCount = 0
     /// Failed and damaged inputs, as far as they are listed.
-    private(set) var problems: [ExportRecord] = []
+    private(set) var problems: [InputRecord] = []
     private(set) var problemCount = 0
     /// Passed-over files by the extension of their names, with its dot.
     private(set) var strangers: [String: Int] = [:]
     /// The device that made pictures, where one other than the CPU did.
     private(set) var device: String?
     private let report: ReportFile?
-    private(set) var audience: any ExportAudience
+    private(set) var audience: any JobAudience
     private let keepsAllProblems: Bool
 
     static let maxListed = 20
 
-    init(report: ReportFile?, audience: any ExportAudience, keepsAllProblems: Bool) {
+    init(report: ReportFile?, audience: any JobAudience, keepsAllProblems: Bool) {
         self.report = report
         self.audience = audience
         self.keepsAllProblems = keepsAllProblems
     }
 
-    func add(_ record: ExportRecord) {
+    func add(_ record: InputRecord) {
         switch (record.status, record.code) {
         case (.good, _): counts.good += 1
         case (.damaged, _): counts.damaged += 1
@@ -76,7 +76,7 @@ final class ExportLedger {
     func stopping(_ reason: StopReason, _ text: String) { audience.stopping(reason, text) }
 
     /// Tells how the job ended.
-    func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+    func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?) {
         audience.ended(outcome, summary, text: text)
     }
 }

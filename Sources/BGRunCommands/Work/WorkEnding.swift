@@ -2,8 +2,8 @@ import JobLink
 import TaskModel
 import TaskStore
 
-/// How a run of `bgrun export` ends: the status, and what a person and a program are told.
-struct ExportEnding {
+/// How a run of a job ends: the status, and what a person and a program are told.
+struct WorkEnding {
     var outcome: TaskOutcome
     var status: ExitStatus
     /// What is still to be shown.
@@ -27,45 +27,45 @@ struct ExportEnding {
     }
 
     /// The work was begun.
-    init(_ outcome: TaskOutcome, _ status: ExitStatus, text: String, summary: ExportSummary) {
+    init(_ outcome: TaskOutcome, _ status: ExitStatus, text: String, summary: WorkSummary) {
         self.outcome = outcome
         self.status = status
         self.text = text
         self.summary = JSONText.encode(summary)
-        shorterSummary = JSONText.encode(summary.listing(atMost: ExportLedger.maxListed))
+        shorterSummary = JSONText.encode(summary.listing(atMost: JobLedger.maxListed))
     }
 
     /// Nothing was started.
-    static func refused(_ code: String, _ status: ExitStatus, _ text: String) -> ExportEnding {
-        ExportEnding(.failed(code: code), status, text: text)
+    static func refused(_ code: String, _ status: ExitStatus, _ text: String) -> WorkEnding {
+        WorkEnding(.failed(code: code), status, text: text)
     }
 
-    static func refused(_ rejection: Rejection) -> ExportEnding {
+    static func refused(_ rejection: Rejection, _ words: WorkWords) -> WorkEnding {
         let lines = rejection.failures.map { "  \($0.detail): \($0.sentence) \($0.fix)\n" }
         return .refused(
-            rejection.first.detail, .of(rejection), "bgrun: the export was not started.\n" + lines.joined())
+            rejection.first.detail, .of(rejection), "bgrun: the \(words.job) was not started.\n" + lines.joined())
     }
 
-    static func refused(_ refusals: [ExportPlan.Refusal]) -> ExportEnding {
+    static func refused(_ refusals: [PlanRefusal]) -> WorkEnding {
         var text = "bgrun: nothing was started.\n"
-        for refusal in refusals.prefix(ExportLedger.maxListed) { text += "  \(refusal.code): \(refusal.sentence)\n" }
-        let more = refusals.count - ExportLedger.maxListed
+        for refusal in refusals.prefix(JobLedger.maxListed) { text += "  \(refusal.code): \(refusal.sentence)\n" }
+        let more = refusals.count - JobLedger.maxListed
         if more > 0 { text += "  and \(more) more\n" }
         let status: ExitStatus = refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
         return .refused(refusals.first?.code ?? "refused", status, text)
     }
 
-    static func missing(_ inputs: [InputProblem]) -> ExportEnding {
+    static func missing(_ inputs: [InputProblem]) -> WorkEnding {
         let lines = inputs.map { "  \($0.code): \($0.path): \($0.reason)\n" }
         return .refused("missingInput", .missingInput, "bgrun: nothing was started.\n" + lines.joined())
     }
 
-    static func failed(_ error: StoreError) -> ExportEnding {
+    static func failed(_ error: StoreError) -> WorkEnding {
         .refused("state.\(error.code.rawValue)", .of(error), "bgrun: \(error)\n")
     }
 
-    static func stoppedBeforeStart(_ reason: StopReason) -> ExportEnding {
-        ExportEnding(
+    static func stoppedBeforeStart(_ reason: StopReason) -> WorkEnding {
+        WorkEnding(
             .stopped(reason), .stoppedEarly,
             text: "Stopped before anything was started. Run the same command to go on.\n")
     }

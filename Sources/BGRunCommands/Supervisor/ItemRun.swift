@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Foundation
 import Glibc
 import ImageCodecs
@@ -7,36 +8,42 @@ import SchedulingCore
 import TaskModel
 import TaskStore
 
-/// Carries out what ``JobMachine`` decides for one export: starts workers, hands out items, listens, journals, reports.
+/// What a run of items is to keep to.
+struct ItemRunSettings {
+    var limits: JobMachine.Limits
+    /// Bounds of every input; the memory of each is filled in when it is handed out.
+    var decodeLimits: DecodeLimits
+    var lanes: LanePolicy
+    /// A device that was looked for and found before the start.
+    var device: ComputeOffer.Device?
+    /// Finds a device while the first items run.
+    var search: DeviceSearch?
+    /// Time after which the job stops.
+    var expireAfter: Duration?
+    /// What becomes readable when a signal came, or a word of the host.
+    var signals: Int32
+    /// Whoever decides how the work goes on.
+    var host: (any WorkHost)?
+    /// Where all outputs lie; nil when no item is left to be done.
+    var outputs: OutputFolder?
+    var work: WorkerTerms.Work
+
+    fileprivate static let flushInterval: Duration = .milliseconds(250)
+    /// Time for what is being committed when the host is gone.
+    fileprivate static let orphanLimit: Duration = .milliseconds(100)
+
+    /// Whether a worker may be given an item for a device.
+    var mayUseDevice: Bool { device != nil || search != nil }
+}
+
+/// Carries out what ``JobMachine`` decides for one job of items: starts workers, hands out items, listens, journals, reports.
 ///
 /// Lives on one thread, the command's main thread, which sleeps in `poll` while the workers work.
-final class ExportRun {
-    struct Settings {
-        var limits: JobMachine.Limits
-        /// Bounds of every input; the memory of each is filled in when it is handed out.
-        var decodeLimits: DecodeLimits
-        var lanes: LanePolicy
-        /// A device that was looked for and found before the start.
-        var device: ComputeOffer.Device?
-        /// Finds a device while the first items run.
-        var search: DeviceSearch?
-        /// Time after which the job stops.
-        var expireAfter: Duration?
-        /// What becomes readable when a signal came, or a word of the host.
-        var signals: Int32
-        /// Whoever decides how the work goes on.
-        var host: (any WorkHost)?
-        /// Where all outputs lie; nil when no item is left to be done.
-        var outputs: OutputFolder?
-
-        /// Whether a worker may be given an item for a device.
-        var mayUseDevice: Bool { device != nil || search != nil }
-    }
-
-    private let plan: ExportPlan
-    private let settings: Settings
+final class ItemRun<Plan: WorkPlan> {
+    private let plan: Plan
+    private let settings: ItemRunSettings
     private let journal: JournalWriter
-    private let ledger: ExportLedger
+    private let ledger: JobLedger
     private let clock = SuspendingClock()
     private let begin: SuspendingClock.Instant
     private var machine: JobMachine
@@ -57,7 +64,7 @@ final class ExportRun {
     private var device: ComputeOffer.Device?
     private var outcome: TaskOutcome?
     /// Items that could not be handed out, by the worker they were meant for.
-    private var refused: [(worker: Int, ExportResult)] = []
+    private var refused: [(worker: Int, ItemResult)] = []
     /// Workers that ended in the middle of their work and may have left temporary names.
     private(set) var fallen: Set<pid_t> = []
     /// Items in work that were killed when the grace time was over.
@@ -70,16 +77,14 @@ final class ExportRun {
         var item: Int
         var terms: JobMachine.Terms
         var since: Duration
-        var result: ExportResult?
+        var result: ItemResult?
+        /// Inputs that could not be opened, by their places in the item.
+        var unreadable: [Int: String] = [:]
     }
-
-    private static let flushInterval: Duration = .milliseconds(250)
-    /// Time for what is being committed when the host is gone.
-    private static let orphanLimit: Duration = .milliseconds(100)
 
     /// Makes a run with processes that were started ahead; the others are started when they are needed.
     init(
-        _ plan: ExportPlan, _ settings: Settings, journal: JournalWriter, ledger: ExportLedger,
+        _ plan: Plan, _ settings: ItemRunSettings, journal: JournalWriter, ledger: JobLedger,
         begin: SuspendingClock.Instant, workers: [WorkerProcess]
     ) {
         self.plan = plan
@@ -89,7 +94,7 @@ final class ExportRun {
         self.begin = begin
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
-        machine = JobMachine(itemCount: plan.items.count, limits: settings.limits, lanes: settings.lanes)
+        machine = JobMachine(itemCount: plan.itemCount, limits: settings.limits, lanes: settings.lanes)
         for worker in workers { Self.confine(worker, settings) }
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
         for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
@@ -117,7 +122,7 @@ final class ExportRun {
             perform(machine.timePassed(now: now))
             showProgress(force: false)
             if now >= nextFlush {
-                nextFlush = now + Self.flushInterval
+                nextFlush = now + ItemRunSettings.flushInterval
                 journal.flush()
             }
         }
@@ -131,7 +136,7 @@ final class ExportRun {
             pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0)
         }
         // Waking up for the display and the journal is the same rhythm; a paused job has neither.
-        var deadlines = machine.isPaused ? [] : [now + Self.flushInterval]
+        var deadlines = machine.isPaused ? [] : [now + ItemRunSettings.flushInterval]
         deadlines += [machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }].compactMap(\.self)
         if !refused.isEmpty { deadlines.append(now) }
         let milliseconds = deadlines.min().map { max(0, ($0 - now).inSeconds * 1000) }
@@ -166,7 +171,7 @@ final class ExportRun {
         }
     }
 
-    private func finished(_ worker: Int, _ result: ExportResult) {
+    private func finished(_ worker: Int, _ result: ItemResult) {
         guard inFlight[worker] != nil else { return }
         inFlight[worker]?.result = result
         let verdict: JobMachine.Verdict
@@ -239,7 +244,7 @@ final class ExportRun {
             case .note(let text):
                 ledger.note(text)
             case .gone:
-                stop(.hostRemoved, "The host is gone", within: Self.orphanLimit)
+                stop(.hostRemoved, "The host is gone", within: ItemRunSettings.orphanLimit)
             }
         }
     }
@@ -314,12 +319,11 @@ final class ExportRun {
     }
 
     private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms) {
-        let item = plan.items[index]
         inFlight[worker] = InFlight(item: index, terms: terms, since: now)
         do {
             // A worker begins nothing before what it has finished is known to be: a kill costs what is in work.
             journal.settle()
-            try journal.plan(plan.items, from: index, planned: &planned)
+            try journal.plan(plan, from: index, planned: &planned)
             let process: WorkerProcess
             if let known = workers[worker] {
                 process = known
@@ -328,12 +332,21 @@ final class ExportRun {
                 workers[worker] = process
                 tellTerms(worker)
             }
-            let input = open(item.input.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            guard input >= 0 else {
-                refuse(worker, "unreadable", String(cString: strerror(errno)))
-                return
+            var inputs: [Int32] = []
+            defer { for input in inputs { close(input) } }
+            for file in plan.inputs(of: index) {
+                let input = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                if input < 0 {
+                    let reason = String(cString: strerror(errno))
+                    guard plan.inputs(of: index).count > 1 else {
+                        refuse(worker, "unreadable", reason)
+                        return
+                    }
+                    // The others go on; this one's worker finds no file, and the reason is known here.
+                    inFlight[worker]?.unreadable[inputs.count] = reason
+                }
+                inputs.append(input >= 0 ? input : open("/dev/null", O_RDONLY | O_CLOEXEC))
             }
-            defer { close(input) }
             var limits = settings.decodeLimits
             limits.maxWorkingBytes = terms.claimBytes
             let lane = device.flatMap { terms.lane == .device ? LaneChoice.openCL(device: $0.identity) : nil } ?? .cpu
@@ -341,10 +354,10 @@ final class ExportRun {
                 ledger.phase("compiling kernels for \(device?.shownName ?? "the device")")
             }
             let message = HostMessage.run(
-                ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits),
+                plan.order(of: index, lane: lane, limits: limits),
                 environment: terms.lane == .device ? device?.environment ?? [:] : [:])
             // A worker that died in between is noticed when its socket is read.
-            if case .refused(let status) = process.channel.send(message, descriptors: [input]) {
+            if case .refused(let status) = process.channel.send(message, descriptors: inputs) {
                 let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
                 refuse(worker, "notHandedOut", reason)
             }
@@ -356,7 +369,7 @@ final class ExportRun {
     }
 
     private func refuse(_ worker: Int, _ code: String, _ reason: String) {
-        var result = ExportResult(status: .failed)
+        var result = ItemResult(status: .failed)
         result.failure = .init(code: code, reason: reason)
         refused.append((worker, result))
     }
@@ -368,17 +381,18 @@ final class ExportRun {
     }
 
     /// A worker that is gone already, or does not get this, gets no item either: its end is noticed at its socket.
-    private static func confine(_ process: WorkerProcess, _ settings: Settings) {
+    private static func confine(_ process: WorkerProcess, _ settings: ItemRunSettings) {
         guard let outputs = settings.outputs else { return }
-        let terms = WorkerTerms(outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice)
+        let terms = WorkerTerms(
+            outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice, work: settings.work)
         _ = process.channel.send(HostMessage.confine(terms), descriptors: [outputs.descriptor])
     }
 
     /// Has the kernel read the next inputs while the workers are busy.
     private func adviseAhead(of index: Int) {
-        let end = min(max(readAhead, index + 1) + 1, index + 1 + 2 * workers.count, plan.items.count)
-        for item in plan.items[min(max(readAhead, index + 1), end)..<end] {
-            let fd = open(item.input.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let end = min(max(readAhead, index + 1) + 1, index + 1 + 2 * workers.count, plan.itemCount)
+        for file in (min(max(readAhead, index + 1), end)..<end).flatMap({ plan.inputs(of: $0) }) {
+            let fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             guard fd >= 0 else { continue }
             posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)
             close(fd)
@@ -386,11 +400,11 @@ final class ExportRun {
         readAhead = max(readAhead, end)
     }
 
-    private func weight(_ item: Int) -> Double { Double(plan.items[item].input.identity.size) }
+    private func weight(_ item: Int) -> Double { Double(plan.inputBytes(of: item)) }
 
     private func settle(_ index: Int, _ settlement: JobMachine.Settlement, _ ended: InFlight?, worker: Int?) {
         if let worker, ended != nil { meter.abandoned(worker: worker) }
-        var result: ExportResult
+        var result: ItemResult
         switch settlement {
         case .unfinished:
             if let ended, ended.result == nil { abandoned += 1 }
@@ -399,23 +413,29 @@ final class ExportRun {
             guard let reported = ended?.result else { return }
             result = reported
         case .crashed(let death):
-            result = ExportResult(status: .failed)
+            result = ItemResult(status: .failed)
             result.failure = .init(code: "decoderCrashed", reason: death.sentence)
         case .hung(let silence):
-            result = ExportResult(status: .failed)
+            result = ItemResult(status: .failed)
             result.failure = .init(
                 code: "decoderHung", reason: "no progress for \(Int(silence.inSeconds.rounded())) s; it was ended")
         }
-        let item = plan.items[index]
+        for place in result.problems.indices {
+            guard let reason = ended?.unreadable[result.problems[place].input] else { continue }
+            result.problems[place].failure = .init(code: "unreadable", reason: reason)
+        }
         let onDevice = ended?.terms.lane == .device
-        let record = ExportRecord(
-            item.input, result, current: item.current, device: onDevice ? device?.shownName ?? "cpu" : "cpu",
+        let records = plan.records(
+            of: index, result, device: onDevice ? device?.shownName ?? "cpu" : "cpu",
             seconds: (now - (ended?.since ?? now)).inSeconds)
         meter.finished(
             worker: worker ?? 0, weight: weight(index), megapixels: Double(result.inputPixels) / 1e6,
-            failed: record.isFailure, at: now)
-        journal.add(ItemRecord(record, made: result.outputs))
-        ledger.add(record)
+            failures: records.map(\.isFailure), at: now)
+        for (number, record) in records.enumerated() {
+            // What several inputs were made into together is noted with the first.
+            journal.add(ItemRecord(record, made: number == 0 ? result.outputs : []))
+            ledger.add(record)
+        }
     }
 }
 
@@ -426,7 +446,7 @@ extension JobMachine.Action {
 }
 
 extension JobMachine.Verdict {
-    init(_ result: ExportResult) {
+    init(_ result: ItemResult) {
         switch (result.status, result.failure?.code) {
         case (.good, _), (.damaged, _): self = .made(megapixels: Double(result.inputPixels) / 1e6)
         case (.stopped, _): self = .givenUp
@@ -438,7 +458,7 @@ extension JobMachine.Verdict {
 }
 
 extension ItemRecord {
-    fileprivate init(_ record: ExportRecord, made: [ExportResult.Output]) {
+    fileprivate init(_ record: InputRecord, made: [ItemResult.Output]) {
         self.init(
             input: record.input, inputChecksum: record.inputChecksum ?? "", status: record.status.rawValue,
             code: record.code ?? "", reason: record.reason ?? "",

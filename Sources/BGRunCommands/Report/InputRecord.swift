@@ -1,9 +1,8 @@
-import ImageCodecs
-import ImageExport
+import ChunkedCompute
 import TaskStore
 
 /// How one input ended: a line of the report.
-struct ExportRecord: Codable, Hashable, Sendable {
+struct InputRecord: Codable, Hashable, Sendable {
     enum Status: String, Codable, Sendable {
         case good
         /// The outputs were made of what could be read.
@@ -38,14 +37,14 @@ struct ExportRecord: Codable, Hashable, Sendable {
     var device: String?
     /// From hand-out to result, wall time.
     var seconds: Double?
-    var times: ExportResult.Times?
+    var times: ItemResult.Times?
     var workingBytes: Int?
 
     /// Counts towards status 65.
     var isFailure: Bool { status == .failed || status == .damaged || code == "keptDamaged" }
 }
 
-extension ExportRecord {
+extension InputRecord {
     init(problem: InputProblem) {
         self.init(input: problem.path, status: .failed, code: problem.code, reason: problem.reason)
     }
@@ -73,7 +72,7 @@ extension ExportRecord {
             outputs: current.map { Output($0.output) })
     }
 
-    init(_ file: InputFile, _ result: ExportResult, current: [MadeRecord], device: String, seconds: Double) {
+    init(_ file: InputFile, _ result: ItemResult, current: [MadeRecord], device: String, seconds: Double) {
         let isStranger =
             !file.isNamed && result.failure?.code == "unknownFormat" && !PictureNames.promisePicture(file.name)
         let status: Status =
@@ -85,7 +84,7 @@ extension ExportRecord {
         self.init(
             input: file.path, status: status, code: isStranger ? "notAPicture" : result.failure?.code,
             reason: result.failure?.reason ?? (status == .damaged ? result.notes.joined(separator: "; ") : nil),
-            notes: result.notes, format: result.format?.rawValue,
+            notes: result.notes, format: result.format,
             inputBytes: max(result.inputBytes, Int(file.identity.size)), inputPixels: result.inputPixels,
             inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,
             outputs: current.map { Output($0.output) } + result.outputs.map { Output($0) }, device: device,
@@ -93,14 +92,14 @@ extension ExportRecord {
     }
 }
 
-extension ExportRecord.Output {
+extension InputRecord.Output {
     fileprivate init(_ made: MadeOutput) {
         self.init(
             path: made.path, width: made.width, height: made.height, bytes: Int(made.identity.size),
             checksum: made.checksum)
     }
 
-    fileprivate init(_ output: ExportResult.Output) {
+    fileprivate init(_ output: ItemResult.Output) {
         self.init(
             path: output.path, width: output.width, height: output.height, bytes: output.bytes,
             checksum: output.checksum)

@@ -2,7 +2,7 @@ import JobLink
 import TaskModel
 
 /// Whom an export tells what it does while it runs and how it ended: a terminal, or the host of its job.
-protocol ExportAudience {
+protocol JobAudience {
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool)
 
     /// Something begins that takes long and makes no countable progress.
@@ -15,11 +15,11 @@ protocol ExportAudience {
     mutating func stopping(_ reason: StopReason, _ text: String)
 
     /// The job ended; nothing but notes follows. `text` is nil where the person asked for JSON alone.
-    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?)
+    mutating func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?)
 }
 
 /// The host of a job as the audience of its export.
-final class HostAudience: ExportAudience {
+final class HostAudience: JobAudience {
     private static let interval: Duration = .milliseconds(100)
 
     private let host: JobHost
@@ -27,7 +27,7 @@ final class HostAudience: ExportAudience {
     private var nextTime: SuspendingClock.Instant
     private var last: (ProgressSnapshot, String)?
     /// What is kept for the last word, once the job has ended.
-    private var end: (outcome: TaskOutcome, summary: ExportSummary, text: String)?
+    private var end: (outcome: TaskOutcome, summary: WorkSummary, text: String)?
 
     init(_ host: JobHost) {
         self.host = host
@@ -54,18 +54,18 @@ final class HostAudience: ExportAudience {
 
     func stopping(_ reason: StopReason, _ text: String) { host.tell(.stopping(reason, text)) }
 
-    func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+    func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?) {
         end = (outcome, summary, text ?? "")
     }
 
     /// How the export ended, with what was told after it.
-    func ending(_ status: ExitStatus) -> ExportEnding? {
-        end.map { ExportEnding($0.outcome, status, text: $0.text, summary: $0.summary) }
+    func ending(_ status: ExitStatus) -> WorkEnding? {
+        end.map { WorkEnding($0.outcome, status, text: $0.text, summary: $0.summary) }
     }
 }
 
 /// A terminal as the audience of an export whose host is in the same process.
-struct HostedDisplay: ExportAudience {
+struct HostedDisplay: JobAudience {
     private static let interval: Duration = .milliseconds(100)
 
     private let host: InProcessHost?
@@ -95,7 +95,7 @@ struct HostedDisplay: ExportAudience {
 
     mutating func stopping(_ reason: StopReason, _ text: String) { display.stopping(reason, text) }
 
-    mutating func ended(_ outcome: TaskOutcome, _ summary: ExportSummary, text: String?) {
+    mutating func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?) {
         display.ended(outcome, summary, text: text)
     }
 }

@@ -113,11 +113,3 @@ final class DeviceSearch: Sendable {
             || getenv("BGRUN_TEST_CPU_AS_GPU") != nil || getenv("OPENCL_LAYERS") != nil
     }
 }
-
-extension ExportCommand {
-    var lanePreference: LanePolicy.Preference {
-        if gpu { return .requireDevice }
-        if preferGpu { return .preferDevice }
-        return cpu ? .cpu : .measured
-    }
-}

@@ -9,20 +9,20 @@ extension InProcessHost {
     /// Until the process ends: to join its threads would only hold that up.
     private static let kept = Lock<[InProcessHost]>([])
 
-    /// The host of the one export of this process, on this machine.
-    static func ofOneExport(
-        _ command: ExportCommand, _ request: TaskRequest, into folder: String, _ offer: ComputeOffer, workers: Int
+    /// The host of the one job of this process, on this machine.
+    static func ofOneJob(
+        _ flags: JobFlags, _ request: TaskRequest, into folder: String, _ offer: ComputeOffer
     ) -> InProcessHost {
         var settings = SchedulerSettings()
         // Its person says how many.
-        settings.cores = workers
-        // Each of its pictures is watched by itself, and may be silent for as long as its person says.
-        settings.progress.foreground = settings.progress.longest + command.stallLimit.duration
+        settings.cores = flags.workerCount
+        // Each of its items is watched by itself, and may be silent for as long as its person says.
+        settings.progress.foreground = settings.progress.longest + flags.stallLimit.duration
         settings.progress.longest = settings.progress.foreground
         let scheduler = BGTaskScheduler(
             manifest: Manifest(program: Program.manifest), clock: SystemClock(),
             conditions: ConditionsMonitor.ofThisMachine(outputFolders: hasRoom(folder) ? [folder] : []),
-            capabilities: OfferedCapabilities(offer, wanted: command.lanePreference),
+            capabilities: OfferedCapabilities(offer, wanted: flags.lanePreference),
             inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine), settings: settings)
         let host = InProcessHost(scheduler, identifier: request.identifier.rawValue) { StopSignals.wakeUp() }
         kept.withLock { $0.append(host) }

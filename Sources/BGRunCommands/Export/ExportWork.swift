@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ImageCodecs
+import TaskModel
+import TaskStore
+
+/// `bgrun export` as a kind of work.
+struct ExportWork: Work {
+    static let words = WorkWords(job: "export", input: "picture", done: "exported")
+
+    let folder: String
+    let inputs: [String]
+    let decodeLimits: DecodeLimits
+    private let specs: [OutputSpec]
+    private let templates: [NameTemplate]
+    private let job: JobFlags
+
+    /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
+    init(_ command: ExportCommand) throws {
+        folder = CanonicalPath.folder(command.out)
+        inputs = command.inputs.map(CanonicalPath.input)
+        decodeLimits = command.limits.limits
+        specs = try command.outputs.specs()
+        let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
+        templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
+        job = command.job
+    }
+
+    var request: TaskRequest {
+        let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
+        return job.request(
+            "export.\(Fingerprint.hexadecimal(identity))", title: "Export to \(folder)",
+            subtitle: inputs.joined(separator: ", "))
+    }
+
+    var workerTerms: WorkerTerms.Work { .export }
+
+    func plan(
+        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+    ) throws(StoreError) -> ExportPlan {
+        let planner = ExportPlanner(
+            folder: folder, specs: specs, templates: templates, existing: self.job.existing, program: Program.version)
+        return try planner.plan(scan, journal: known, job: job)
+    }
+
+    func show(_ plan: ExportPlan, rates: ClosedRange<Double>?) -> ExitStatus {
+        var plan = plan
+        plan.checkContents()
+        return DryRun(plan: plan, flags: job, rates: rates).show()
+    }
+}

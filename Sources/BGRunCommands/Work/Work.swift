@@ -1,0 +1,61 @@
+import ImageCodecs
+import ImageExport
+import TaskModel
+import TaskStore
+
+/// One kind of work that a job can do: what is its own about planning, working and ending.
+protocol Work {
+    associatedtype Plan: WorkPlan
+
+    static var words: WorkWords { get }
+    /// Absolute path of the folder that outputs go to; it need not exist.
+    var folder: String { get }
+    /// Files and folders as they were named, each in its canonical form.
+    var inputs: [String] { get }
+    /// The same command line in the same place is the same job.
+    var request: TaskRequest { get }
+    /// Bounds of every input.
+    var decodeLimits: DecodeLimits { get }
+
+    /// Looks at what all items need, before inputs are listed.
+    ///
+    /// - Returns: Why nothing can be started; nil where all is well.
+    mutating func prepare() -> WorkEnding?
+
+    /// - Parameters:
+    ///   - known: What the journal knows about paths.
+    ///   - job: The job, where it goes on with a stopped run.
+    func plan(
+        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+    ) throws(StoreError) -> Plan
+
+    /// Shows a plan in place of carrying it out.
+    ///
+    /// - Parameter rates: Bytes of input per second of earlier jobs.
+    func show(_ plan: Plan, rates: ClosedRange<Double>?) -> ExitStatus
+
+    /// What workers may reach beside the inputs and the output folder, and keep between items.
+    var workerTerms: WorkerTerms.Work { get }
+
+    /// Makes of all items' outputs what the person asked for, once no item is left; is called again after a kill.
+    ///
+    /// - Throws: The failure of the file that could not be written.
+    func finish(_ plan: Plan, _ journal: JournalWriter, into outputs: OutputFolder) throws
+}
+
+extension Work {
+    mutating func prepare() -> WorkEnding? { nil }
+
+    /// Each item's outputs are what was asked for.
+    func finish(_ plan: Plan, _ journal: JournalWriter, into outputs: OutputFolder) throws {}
+}
+
+/// What a kind of work calls itself and its inputs.
+struct WorkWords: Sendable {
+    /// The job, e.g. `export`.
+    var job: String
+    /// One input, e.g. `picture`.
+    var input: String
+    /// What became of inputs, e.g. `exported`.
+    var done: String
+}

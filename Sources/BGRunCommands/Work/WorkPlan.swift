@@ -1,0 +1,56 @@
+import ChunkedCompute
+import ImageCodecs
+import TaskStore
+
+/// What a job is going to do, item by item, as its kind of work knows it; a run knows items by their numbers.
+protocol WorkPlan: Sendable {
+    var itemCount: Int { get }
+    /// Of all items, and those that need no work or can have none.
+    var inputCount: Int { get }
+    /// Inputs that need no work or can have none, with their records.
+    var settled: [InputRecord] { get }
+    /// What lies among the inputs and is none.
+    var passedOver: [InputRecord] { get }
+    var refusals: [PlanRefusal] { get }
+    /// Folders that outputs go to.
+    var outputFolders: Set<String> { get }
+    /// There is nothing to be done but to say so.
+    var isFinished: Bool { get }
+    /// The inputs of an item in the order in which its worker gets them, at least one.
+    func inputs(of item: Int) -> [InputFile]
+    /// Its outputs as the journal notes them.
+    func intents(of item: Int) -> [PlannedOutput]
+    func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder
+    /// How each input of an item ended.
+    func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord]
+}
+
+/// Something that keeps a whole job from starting.
+struct PlanRefusal: Hashable, Sendable {
+    /// `collision`, `leavesFolder`, `overwritesInput`, `outputExists` or `notAFile`.
+    var code: String
+    var sentence: String
+}
+
+extension WorkPlan {
+    var isFinished: Bool { itemCount == 0 }
+
+    /// Bytes of the inputs of an item.
+    func inputBytes(of item: Int) -> Int64 { inputs(of: item).reduce(0) { $0 + $1.identity.size } }
+
+    /// Bytes of the inputs of all items.
+    var inputBytes: Int64 { (0..<itemCount).reduce(0) { $0 + inputBytes(of: $1) } }
+
+    /// What was passed over, in words; nil when nothing was.
+    var passedOverNote: String? {
+        let outputs = passedOver.count { $0.code == "ownOutput" }
+        let links = passedOver.filter { $0.code == "linkedFolder" }
+        var parts: [String] = []
+        if outputs > 0 { parts.append("\(outputs) \(outputs == 1 ? "output" : "outputs") of earlier exports left out") }
+        if let first = links.first {
+            let others = links.count > 1 ? " and \(links.count - 1) more" : ""
+            parts.append("a linked folder is not followed: \(first.input)\(others)")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
