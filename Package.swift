@@ -131,6 +131,8 @@ let package = Package(
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("Inference", ["ONNXFormat", "OneDNNKit"]),
+        room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
+        .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
         room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
         room("ImageCodecs", ["CImageCodecs", "Locking"]),
@@ -218,6 +220,9 @@ let package = Package(
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "Inference", ["ONNXFormat", protobuf], exclude: ["CONFORMANCE.md"]),
+        tests(
+            of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
+            resources: [.copy("Fixtures")]),
         tests(of: "WorkerPriority", ["TaskModel"]),
         tests(of: "JobLink", ["TaskModel"]),
         tests(of: "ServiceClient", ["ServiceAPI"]),

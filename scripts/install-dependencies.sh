@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
-    opencl-headers libdnnl-dev)
+    opencl-headers libdnnl-dev libzip-dev)
 # An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata; dbusmock
 # stands for logind, NetworkManager and the power profile service on a bus of the test's own; strace lets system calls
 # fail; venv fetches the test cases of ONNX.

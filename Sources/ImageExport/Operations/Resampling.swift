@@ -1,9 +1,38 @@
 import Glibc
 
+/// A filter of resampling, as its weight at a distance in source samples.
+package enum ResamplingFilter: Sendable {
+    case lanczos3
+    /// The tent, linear between two samples.
+    case triangle
+    /// Cubic convolution with a = -0.5 (Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981).
+    case cubic
+
+    /// Distance from which on the weight is 0.
+    var support: Double {
+        switch self {
+        case .lanczos3: 3
+        case .triangle: 1
+        case .cubic: 2
+        }
+    }
+
+    func weight(_ x: Double) -> Double {
+        let x = abs(x)
+        switch self {
+        case .lanczos3: return ImageExport.lanczos3(x)
+        case .triangle: return max(0, 1 - x)
+        case .cubic:
+            if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
+            return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
+        }
+    }
+}
+
 /// Where one output sample of a one-dimensional resampling comes from: `count` consecutive source samples from `start` on.
 ///
-/// Lanczos-3 with a support of 3 times the scale when shrinking, sample centres aligned, weights normalised at the edges to
-/// a sum of 1 (Turkowski, "Filters for Common Resampling Tasks", 1990).
+/// The filter is widened by the scale when shrinking, sample centres aligned, weights normalised at the edges to a sum of 1
+/// (Turkowski, "Filters for Common Resampling Tasks", 1990).
 package struct Resampling: Sendable {
     /// First source sample of each output sample.
     package let starts: [Int]
@@ -18,22 +47,24 @@ package struct Resampling: Sendable {
     ///   - offset: Where the part to resample begins, in source samples.
     ///   - span: Its length in source samples; need not be a whole number.
     ///   - outputLength: Samples wanted.
+    ///   - filter: What weighs the samples.
     ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back what the
     ///     source lost near its Nyquist frequency.
     package init(
-        sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int, lift: Double = 0
+        sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int,
+        filter: ResamplingFilter = .lanczos3, lift: Double = 0
     ) {
         precondition(sourceLength > 0 && outputLength > 0, "resampling needs samples")
         let scale = (span ?? Double(sourceLength)) / Double(outputLength)
         let stretch = max(scale, 1)
-        let support = 3 * stretch
+        let support = filter.support * stretch
         var starts: [Int] = []
         var rows: [[Double]] = []
         for i in 0..<outputLength {
             let centre = offset + (Double(i) + 0.5) * scale
             let first = max(0, Int((centre - support).rounded(.down)))
             let last = min(sourceLength - 1, Int((centre + support).rounded(.up)))
-            var taps = (first...max(first, last)).map { lanczos3((Double($0) + 0.5 - centre) / stretch) }
+            var taps = (first...max(first, last)).map { filter.weight((Double($0) + 0.5 - centre) / stretch) }
             var start = first
             while taps.count > 1, taps.last == 0 { taps.removeLast() }
             while taps.count > 1, taps.first == 0 {

@@ -1,3 +1,5 @@
+import Kernels
+
 /// The arithmetic a resize runs in.
 package enum ResizeArithmetic: Sendable, Equatable {
     /// 8-bit codes, integer. Source and output rows are `rgbx8`.
@@ -83,5 +85,12 @@ package final class ResizePlan: Sendable {
         var end = 0
         for y in range { end = max(end, rows.lastSource(y) + 1) }
         return (range.map { rows.starts[$0] }.min() ?? 0)..<end
+    }
+
+    /// Whole strips of output rows that come from about that many source rows.
+    package static func chunkRows(sourceRows: Int, resize: ResizePlan?) -> Int {
+        let reduction = resize.map { max(1, Double($0.sourceHeight) / Double($0.height)) } ?? 1
+        let strip = Int(BG_RESIZE_STRIP)
+        return max(strip, Int(Double(sourceRows) / reduction) / strip * strip)
     }
 }

@@ -1,6 +1,5 @@
 import ChunkedCompute
 import ImageCodecs
-import Kernels
 
 /// The decisions about one item once its header is known: decoding scale, and for each output its pipeline and encoder.
 struct ExportPreparation {
@@ -78,7 +77,7 @@ struct ExportPreparation {
                 geometry: geometry, orientation: Orientation(header.orientation), resize: resize,
                 sharpening: sharpening, color: color, workingLayout: working, outputLayout: outputLayout,
                 chunkRows: chunkRows
-                    ?? Self.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
+                    ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
             let encode = EncodeRequest(
                 format: format, width: geometry.uprightWidth, height: geometry.uprightHeight, layout: outputLayout,
                 isGray: header.isGray && color == nil && (!needsMatte || Set(settings.matte).count == 1),
@@ -110,13 +109,6 @@ struct ExportPreparation {
         }
         let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }
         return usable.min() ?? 8
-    }
-
-    /// Whole strips of output rows that come from about that many source rows.
-    private static func chunkRows(sourceRows: Int, resize: ResizePlan?) -> Int {
-        let reduction = resize.map { max(1, Double($0.sourceHeight) / Double($0.height)) } ?? 1
-        let strip = Int(BG_RESIZE_STRIP)
-        return max(strip, Int(Double(sourceRows) / reduction) / strip * strip)
     }
 
     private static func metadata(

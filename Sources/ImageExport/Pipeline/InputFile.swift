@@ -1,22 +1,24 @@
 import ChunkedCompute
 import Glibc
-import ImageCodecs
+package import ImageCodecs
 
 /// Reads a whole input into memory that is kept from file to file.
-final class InputFile {
+package final class InputFile {
     private let memory = Scratch()
     private var count = 0
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.bytes(count), count: count) }
+    package init() {}
 
-    func trim(above limit: Int) { memory.trim(above: limit) }
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.bytes(count), count: count) }
+
+    package func trim(above limit: Int) { memory.trim(above: limit) }
 
     /// Bytes read at a time; between them `pulse` is asked.
     private static let pieceBytes = 256 << 10
 
     /// - Throws: ``ExportFailure`` when the file is missing, not a regular file, too large, or cannot be read, and what
     ///   the pulse throws.
-    func read(_ path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
+    package func read(_ path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
@@ -27,7 +29,7 @@ final class InputFile {
     /// Reads a file that is open, from its beginning.
     ///
     /// - Throws: As ``read(_:limits:pulse:)`` does.
-    func read(descriptor fd: Int32, limits: DecodeLimits, pulse: CodecPulse) throws {
+    package func read(descriptor fd: Int32, limits: DecodeLimits, pulse: CodecPulse) throws {
         var status = stat()
         guard fstat(fd, &status) == 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }

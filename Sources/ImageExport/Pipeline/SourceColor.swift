@@ -1,16 +1,16 @@
-import ImageCodecs
+package import ImageCodecs
 
 /// What the input's colours mean, and how they reach an output's colour space.
-struct SourceColor {
+package struct SourceColor {
     /// nil: sRGB, said or assumed.
     private let icc: [UInt8]?
     /// The input says what its colours are.
-    let isTagged: Bool
+    package let isTagged: Bool
     /// Turns CMYK rows into sRGB as they are decoded.
-    let toRGB: ColorTransform?
-    private(set) var notes: [String] = []
+    package let toRGB: ColorTransform?
+    package private(set) var notes: [String] = []
 
-    init(header: ImageHeader) throws(CodecError) {
+    package init(header: ImageHeader) throws(CodecError) {
         var profile = header.metadata.icc
         if profile == nil, header.layout != .cmyk8, header.metadata.isMarkedAdobeRGB {
             profile = BuiltInProfile.adobeRGB.bytes
@@ -39,7 +39,7 @@ struct SourceColor {
     }
 
     /// nil when the colours are already right.
-    func transform(to space: OutputColorSpace, layout: PixelLayout) throws(CodecError) -> ColorTransform? {
+    package func transform(to space: OutputColorSpace, layout: PixelLayout) throws(CodecError) -> ColorTransform? {
         guard let target = space.profile, !ColorProfile.isEquivalent(icc, target.bytes) else { return nil }
         return try ColorTransform(from: icc, layout: layout, to: target)
     }

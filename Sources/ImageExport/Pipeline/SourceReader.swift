@@ -1,13 +1,13 @@
-import ChunkedCompute
-import ImageCodecs
+package import ChunkedCompute
+package import ImageCodecs
 
 /// Feeds decoded rows into a window, in the layout the kernels work in.
-final class SourceReader {
+package final class SourceReader {
     let decoder: any ImageDecoder
-    let width: Int
-    let height: Int
+    package let width: Int
+    package let height: Int
     /// `rgbx8` for opaque 8-bit pictures, else `rgba16`.
-    let workingLayout: PixelLayout
+    package let workingLayout: PixelLayout
     private let toRGB: ColorTransform?
     private let window: RowWindow
     private let staging: Scratch
@@ -23,7 +23,7 @@ final class SourceReader {
     ///   - window: Where rows go.
     ///   - staging: For rows that need another layout first.
     /// - Throws: ``CodecError`` when nothing can be decoded.
-    init(
+    package init(
         decoder: any ImageDecoder, scaleEighths: Int, toRGB: ColorTransform?, window: RowWindow, staging: Scratch
     ) throws(CodecError) {
         self.decoder = decoder
@@ -36,15 +36,17 @@ final class SourceReader {
         workingLayout = Self.workingLayout(of: decoder.header)
     }
 
-    static func workingLayout(of header: ImageHeader) -> PixelLayout {
+    package static func workingLayout(of header: ImageHeader) -> PixelLayout {
         header.layout == .rgbx8 || header.layout == .cmyk8 ? .rgbx8 : .rgba16
     }
 
-    var isAtEnd: Bool { rowsRead == height }
+    package var isAtEnd: Bool { rowsRead == height }
     var rowsDone: Int { rowsRead }
 
     /// Appends up to `count` rows to the window.
-    func read(_ count: Int) throws {
+    ///
+    /// - Throws: ``CodecError`` when the picture ends early or cannot be decoded.
+    package func read(_ count: Int) throws {
         let clock = ContinuousClock.now
         defer { decodeSeconds += clock.secondsSince }
         let count = min(count, height - rowsRead)

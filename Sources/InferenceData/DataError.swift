@@ -1,0 +1,76 @@
+package import ImageCodecs
+package import Inference
+
+/// Why data cannot become tensors, or tensors data.
+package struct DataError: Error, Hashable, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        /// A file is missing, is no regular file, or cannot be read.
+        case notReadable = "data.notReadable"
+        /// The data contradicts itself or its format.
+        case damaged = "data.damaged"
+        /// The data is sound, but needs something that is not implemented: see ``DataError/unsupported``.
+        case unsupported = "data.unsupported"
+        /// A limit that was set is exceeded.
+        case tooLarge = "data.tooLarge"
+        /// What is asked for does not fit the model, or a setting contradicts itself.
+        case mismatch = "data.mismatch"
+        /// An output cannot be written or encoded.
+        case notWritable = "data.notWritable"
+        /// Asked to stop; there is no result.
+        case stopped = "data.stopped"
+    }
+
+    package var code: Code
+    /// One sentence without the file's name.
+    package var sentence: String
+    /// Everything that is not implemented, each a phrase; empty for other codes.
+    package var unsupported: [String] = []
+
+    package var description: String { sentence }
+
+    static func notReadable(_ sentence: String) -> DataError { DataError(code: .notReadable, sentence: sentence) }
+    static func damaged(_ sentence: String) -> DataError { DataError(code: .damaged, sentence: sentence) }
+    static func tooLarge(_ sentence: String) -> DataError { DataError(code: .tooLarge, sentence: sentence) }
+    static func mismatch(_ sentence: String) -> DataError { DataError(code: .mismatch, sentence: sentence) }
+    static func notWritable(_ sentence: String) -> DataError { DataError(code: .notWritable, sentence: sentence) }
+    static let stopped = DataError(code: .stopped, sentence: "Asked to stop.")
+
+    static func unsupported(_ phrases: [String]) -> DataError {
+        DataError(
+            code: .unsupported, sentence: "Not supported: \(phrases.joined(separator: "; ")).", unsupported: phrases)
+    }
+
+    init(_ error: CodecError) {
+        let code: Code =
+            switch error.code {
+            case .unknownFormat, .damaged: .damaged
+            case .unsupported: .unsupported
+            case .limit, .outOfMemory: .tooLarge
+            case .encode: .notWritable
+            case .stopped: .stopped
+            }
+        self.init(code: code, sentence: "\(error.reason).", unsupported: error.code == .unsupported ? [error.reason] : [])
+    }
+
+    /// Of a tensor that could not be made.
+    init(_ error: ModelError) {
+        let code: Code =
+            switch error.code {
+            case .tooLarge: .tooLarge
+            case .notReadable: .notReadable
+            case .stopped: .stopped
+            case .unsupported: .unsupported
+            case .damaged, .wrongInput, .wrongValue, .engine: .mismatch
+            }
+        self.init(code: code, sentence: error.sentence, unsupported: error.unsupported)
+    }
+}
+
+/// What a call of the room of models throws, as an error of data.
+func asDataError<Result>(_ body: () throws(ModelError) -> Result) throws(DataError) -> Result {
+    do throws(ModelError) {
+        return try body()
+    } catch {
+        throw DataError(error)
+    }
+}

@@ -1,0 +1,2 @@
+import InferenceData
+import Testing
