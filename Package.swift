@@ -91,7 +91,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
-                "WorkerPriority", "ProgramLink", "Inference",
+                "WorkerPriority", "ProgramLink", "Inference", "InferenceData",
                 argumentParser,
             ]),
         room(

@@ -9,7 +9,8 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self, AttachCommand.self,
+            ExportCommand.self, InferCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self,
+            AttachCommand.self,
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
             CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
             ServiceCommand.self, PokeCommand.self,
@@ -50,6 +51,7 @@ enum Program {
     static let identifier = "bgrun"
     /// What the commands may ask of the scheduler.
     static let manifest = ProgramManifest(
-        program: identifier, modes: Set(TaskKind.allCases), permitted: [IdentifierPattern("\(identifier).export.*")],
+        program: identifier, modes: Set(TaskKind.allCases),
+        permitted: [IdentifierPattern("\(identifier).export.*"), IdentifierPattern("\(identifier).infer.*")],
         grants: .gpu)
 }

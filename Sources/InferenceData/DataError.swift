@@ -1,4 +1,4 @@
-package import ImageCodecs
+import ImageCodecs
 package import Inference
 
 /// Why data cannot become tensors, or tensors data.
@@ -27,13 +27,15 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
     package var unsupported: [String] = []
 
     package var description: String { sentence }
+}
 
+extension DataError {
     static func notReadable(_ sentence: String) -> DataError { DataError(code: .notReadable, sentence: sentence) }
     static func damaged(_ sentence: String) -> DataError { DataError(code: .damaged, sentence: sentence) }
     static func tooLarge(_ sentence: String) -> DataError { DataError(code: .tooLarge, sentence: sentence) }
-    static func mismatch(_ sentence: String) -> DataError { DataError(code: .mismatch, sentence: sentence) }
+    package static func mismatch(_ sentence: String) -> DataError { DataError(code: .mismatch, sentence: sentence) }
     static func notWritable(_ sentence: String) -> DataError { DataError(code: .notWritable, sentence: sentence) }
-    static let stopped = DataError(code: .stopped, sentence: "Asked to stop.")
+    package static let stopped = DataError(code: .stopped, sentence: "Asked to stop.")
 
     static func unsupported(_ phrases: [String]) -> DataError {
         DataError(
@@ -49,11 +51,12 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
             case .encode: .notWritable
             case .stopped: .stopped
             }
-        self.init(code: code, sentence: "\(error.reason).", unsupported: error.code == .unsupported ? [error.reason] : [])
+        self.init(
+            code: code, sentence: "\(error.reason).", unsupported: error.code == .unsupported ? [error.reason] : [])
     }
 
     /// Of a tensor that could not be made.
-    init(_ error: ModelError) {
+    package init(_ error: ModelError) {
         let code: Code =
             switch error.code {
             case .tooLarge: .tooLarge

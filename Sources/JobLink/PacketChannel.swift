@@ -38,7 +38,7 @@ package struct PacketChannel {
         case refused(Int32)
     }
 
-    /// Sends a message, and up to four descriptors, which the other side gets open; this side keeps its own.
+    /// Sends a message, and up to 64 descriptors, which the other side gets open; this side keeps its own.
     package func send(_ message: some Encodable, descriptors: [Int32] = []) -> Sent {
         guard let data = try? JSONEncoder().encode(message) else {
             preconditionFailure("a message has a value that JSON cannot hold")

@@ -34,16 +34,7 @@ struct ModelCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    private var extents: [String: Int]? {
-        var extents: [String: Int] = [:]
-        for text in extent {
-            guard let equals = text.lastIndex(of: "="), equals > text.startIndex,
-                let size = Int(text[text.index(after: equals)...]), size > 0
-            else { return nil }
-            extents[String(text[..<equals])] = size
-        }
-        return extents
-    }
+    private var extents: [String: Int]? { Extents.parse(extent) }
 
     func validate() throws {
         guard extents != nil else { throw ValidationError("--extent takes a name and a number, as in batch=8") }
@@ -54,25 +45,9 @@ struct ModelCommand: ParsableCommand {
             let summary = try ModelSummary(try ModelImporter().load(path: path), extents: extents ?? [:])
             try? StandardOutput.print(json ? JSONText.encode(summary) + "\n" : ModelText.text(summary, path))
         } catch {
-            throw Self.told(error, path)
-        }
-    }
-
-    private static func told(_ error: ModelError, _ path: String) -> ExitCode {
-        switch error.code {
-        case .unsupported:
-            StandardError.write("bgrun: \(path) cannot be run here. Not supported:\n")
-            for phrase in error.unsupported { StandardError.write("  \(phrase)\n") }
-            return ExitStatus.unavailable.code
-        case .notReadable:
-            return Trouble.told(error.sentence + ".", fix: "Name a model that is there.", .missingInput)
-        case .wrongInput:
-            return Trouble.told(error.sentence + ".", fix: "bgrun model without --extent shows the names.", .usage)
-        case .stopped, .engine:
-            // Only a run has them.
-            return Trouble.told(error.sentence + ".", fix: "Try again.", .unavailable)
-        case .damaged, .wrongValue, .tooLarge:
-            return Trouble.told("\(path): \(error.sentence).", fix: "Export it anew.", .doneWithFailures)
+            let ending = WorkEnding.refused(error, path)
+            StandardError.write(ending.text)
+            throw ending.status.code
         }
     }
 }

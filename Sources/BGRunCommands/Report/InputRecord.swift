@@ -63,6 +63,11 @@ extension InputRecord {
             inputBytes: Int(file.identity.size))
     }
 
+    /// An input whose result is there already.
+    init(current input: String) {
+        self.init(input: input, status: .skipped, code: "current", reason: "its result is there already")
+    }
+
     init(_ file: InputFile, current: [MadeRecord]) {
         let damage = current.first { $0.status == Status.damaged.rawValue }
         self.init(

@@ -35,6 +35,9 @@ final class JournalWriter: Sendable {
     /// Notes outputs of the whole job, before they are made.
     func plan(_ outputs: [PlannedOutput]) throws(StoreError) { try store.plan(outputs, of: job) }
 
+    /// What is known about these paths.
+    func known(_ paths: [String]) throws(StoreError) -> [PathKey: KnownOutput] { try store.known(paths) }
+
     func add(_ record: ItemRecord) {
         waiting.withLock { $0.append(record) }
     }

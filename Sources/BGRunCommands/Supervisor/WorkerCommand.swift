@@ -16,10 +16,11 @@ struct WorkerCommand: ParsableCommand {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
         // Before there is another thread: that one would keep its rights.
-        guard let outputs = try WorkerConfinement.begin(channel) else { return }
+        guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
         let lanes = Lanes()
         let exporter = ImageExporter(lanes: lanes)
+        let inference: InferenceWorker? = if case .infer(let terms) = work { InferenceWorker(terms) } else { nil }
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
@@ -36,6 +37,9 @@ struct WorkerCommand: ParsableCommand {
                     switch order {
                     case .export(let item):
                         exporter.export(item, input: inputs.first, into: outputs) { conduct.mayGoOn($0) }
+                    case .infer(let item):
+                        inference?.infer(item, inputs: inputs, into: outputs) { conduct.mayGoOn($0) }
+                            ?? ItemResult(status: .failed)
                     }
                 conduct.itemEnded()
                 if result.failure?.code == "device" { lanes.forget(order.lane) }

@@ -15,8 +15,8 @@ import ResourceProbe
 enum WorkerConfinement {
     /// Waits for the terms and takes them.
     ///
-    /// - Returns: Where the outputs go; nil when the supervisor has gone instead.
-    static func begin(_ channel: PacketChannel) throws -> OutputFolder? {
+    /// - Returns: What the work is and where the outputs go; nil when the supervisor has gone instead.
+    static func begin(_ channel: PacketChannel) throws -> (WorkerTerms.Work, OutputFolder)? {
         Confinement.closeInherited(from: channel.descriptor + 1)
         var descriptors: [Int32] = []
         guard
@@ -31,11 +31,12 @@ enum WorkerConfinement {
             StandardError.write("bgrun: \(error)\n")
             throw ExitStatus.bug.code
         }
-        return outputs
+        return (terms.work, outputs)
     }
 
     private static func grants(_ terms: WorkerTerms, folder: Int32, _ environment: [String: String]) -> [Grant] {
         var grants = DriverPlaces.libraries + [Grant(descriptor: folder, .produce)]
+        if case .infer(let terms) = terms.work { grants += terms.files.map { Grant($0, .read) } }
         guard terms.mayUseDevice else { return grants }
         let registered = ICDCatalogue.read(environment: environment, root: "").entries.map(\.library)
         grants += DriverPlaces.drivers + DriverPlaces.named(by: environment, libraries: registered)

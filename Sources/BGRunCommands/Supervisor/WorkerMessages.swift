@@ -27,10 +27,12 @@ enum HostMessage: Codable, Sendable {
 /// One item, as a worker gets it.
 enum WorkOrder: Codable, Sendable {
     case export(ExportItem)
+    case infer(InferenceItem)
 
     var lane: LaneChoice {
         switch self {
         case .export(let item): item.lane
+        case .infer(let item): item.lane
         }
     }
 
@@ -38,6 +40,7 @@ enum WorkOrder: Codable, Sendable {
     var input: String {
         switch self {
         case .export(let item): item.input
+        case .infer(let item): item.sources.first?.path ?? ""
         }
     }
 }
@@ -52,6 +55,7 @@ struct WorkerTerms: Codable, Sendable {
     /// What the kind of work adds.
     enum Work: Codable, Sendable {
         case export
+        case infer(InferenceTerms)
     }
 }
 

@@ -18,6 +18,8 @@ protocol WorkPlan: Sendable {
     var isFinished: Bool { get }
     /// The inputs of an item in the order in which its worker gets them, at least one.
     func inputs(of item: Int) -> [InputFile]
+    /// Bytes of them.
+    func inputBytes(of item: Int) -> Int64
     /// Its outputs as the journal notes them.
     func intents(of item: Int) -> [PlannedOutput]
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder

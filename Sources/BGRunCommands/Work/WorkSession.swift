@@ -23,7 +23,15 @@ struct WorkSession<Kind: Work> {
     ///
     /// - Throws: The exit status, and a `ValidationError` for options that cannot be used.
     static func carryOut(_ work: Kind, _ flags: JobFlags) throws {
-        guard flags.runsHere else { throw try submit(work, flags) }
+        guard flags.runsHere else {
+            var work = work
+            // What can be known to be missing is said at once.
+            if let ending = work.prepare() {
+                StandardError.write(ending.text)
+                throw ending.status.code
+            }
+            throw try submit(work, flags)
+        }
         var session = try WorkSession(work, flags)
         let status = session.run()
         guard status == .done else { throw status.code }

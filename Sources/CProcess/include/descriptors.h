@@ -9,7 +9,7 @@
 int bg_close_from(unsigned first);
 
 // Most descriptors in one message.
-enum { BG_MAX_DESCRIPTORS = 4 };
+enum { BG_MAX_DESCRIPTORS = 64 };
 
 // Sends a message with descriptors (SCM_RIGHTS, unix(7)); the sender keeps its own. Returns the bytes sent.
 ssize_t bg_send(int socket, const void *bytes, size_t count, int flags, const int *descriptors, size_t descriptor_count);

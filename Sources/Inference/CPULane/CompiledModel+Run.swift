@@ -111,3 +111,16 @@ extension CompiledModel {
         }
     }
 }
+
+extension CompiledModel {
+    /// Looks whether this machine has what computes.
+    ///
+    /// - Throws: `engine` where oneDNN is missing or does not suit the processor.
+    package static func checkEngine() throws(ModelError) {
+        do throws(OneDNNError) {
+            _ = try CPUEngine()
+        } catch {
+            throw .engine("\(error)")
+        }
+    }
+}

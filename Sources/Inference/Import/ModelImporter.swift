@@ -60,7 +60,7 @@ package struct ModelImporter {
         var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes)
         var reader = GraphReader(inliner: inliner)
         let graph = try reader.graph(file.graph, nodes: nodes, around: [], tensors: &tensors)
-        return Model(graph: graph, opsets: opsets, producer: file.producerName)
+        return Model(graph: graph, opsets: opsets, producer: file.producerName, dataFiles: tensors.locations)
     }
 
     /// A tensor in a message of its own, as the standard's test data has them.

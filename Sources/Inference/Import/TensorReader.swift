@@ -9,6 +9,9 @@ struct TensorReader {
     var limitBytes: Int
     private var files: [String: RegularFile] = [:]
 
+    /// Of the files that were read, as the model names them.
+    var locations: [String] { files.keys.sorted() }
+
     init(folder: String?, limitBytes: Int) {
         self.folder = folder
         self.limitBytes = limitBytes

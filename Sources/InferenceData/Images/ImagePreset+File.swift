@@ -10,7 +10,7 @@ extension ImagePreset {
     ///   contradicts itself.
     package static func named(_ nameOrPath: String) throws(DataError) -> ImagePreset {
         if let found = builtIn.first(where: { $0.key == nameOrPath }) { return found.value }
-        do {
+        do throws(DataError) {
             let bytes = try withOpenFile(nameOrPath) { file throws(DataError) in
                 try file.bytes(limit: largestFileBytes)
             }

@@ -66,7 +66,7 @@ package struct NPYAssembly: Sendable {
 
     /// Writes the header and ends the file behind the last row.
     package func finish(rowCount: Int, to file: Int32) throws(DataError) {
-        try header(rowCount: rowCount).withUnsafeBytes { bytes throws(DataError) in
+        try header(rowCount: rowCount).withDataBytes { bytes throws(DataError) in
             try writeFully(bytes, to: file, offset: 0)
         }
         try endFile(file, at: offset(ofRow: rowCount))

@@ -15,7 +15,7 @@ package final class NPZFile {
     /// - Throws: `damaged` where it is no sound ZIP archive, `tooLarge` for one of very many members, `notReadable` where
     ///   libzip is missing.
     package init(_ file: OpenFile) throws(DataError) {
-        archive = try ArchiveHandle(reading: file)
+        let archive = try ArchiveHandle(reading: file)
         var names: [String] = []
         var members: [String: (index: Int64, byteCount: Int)] = [:]
         let count = bg_archive_member_count(archive.pointer)
@@ -34,6 +34,7 @@ package final class NPZFile {
             members[short] = (index, byteCount)
             names.append(short)
         }
+        self.archive = archive
         self.names = names
         self.members = members
     }
@@ -57,8 +58,8 @@ package final class NPZFile {
                 try member.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[first.count...]))
             }
             // The checksum is compared when the end is met.
-            var end: UInt8 = 0
-            let extra = try withUnsafeMutableBytes(of: &end) { bytes throws(DataError) in try member.readSome(into: bytes) }
+            var end: [UInt8] = [0]
+            let extra = try end.withMutableDataBytes { bytes throws(DataError) in try member.readSome(into: bytes) }
             guard extra == 0 else { throw .damaged("\"\(name)\" is longer than the archive says.") }
             return tensor
         }
@@ -73,7 +74,7 @@ package final class NPZFile {
         /// The header, and what was read behind it.
         func header() throws(DataError) -> (header: NPYHeader, begun: ArraySlice<UInt8>) {
             var start = [UInt8](repeating: 0, count: min(byteCount, NPYHeader.largestByteCount))
-            let header = try start.withUnsafeMutableBytes { bytes throws(DataError) in
+            let header = try start.withMutableDataBytes { bytes throws(DataError) in
                 try read(into: bytes)
                 return try NPYHeader(parsing: UnsafeRawBufferPointer(bytes))
             }

@@ -1,0 +1,150 @@
+import ArgumentParser
+import InferenceData
+
+/// `bgrun infer`: inputs through a model.
+struct InferCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "infer",
+        abstract: "Run an ONNX model over pictures, arrays or texts.",
+        discussion: """
+            The service of bgrun does the work, as with bgrun export: it goes on when this terminal closes, stays out of \
+            your way in the background, stops between two operators, and goes on with the same command; what was \
+            finished is not done again.
+
+            Inputs are pictures, folders of pictures, NumPy files (.npy, and .npz with the names of the model's inputs), \
+            and with --tokenizer texts: the lines of .txt files or a field of .jsonl files. Results are written when all \
+            inputs have theirs: results.jsonl with a line for each input, or with --as arrays a NumPy file for each output \
+            of the model and inputs.jsonl, which says which row is whose.
+
+            EXAMPLES
+              bgrun infer resnet50.onnx photos --out found --as classes --labels imagenet.txt
+              bgrun infer yolov8n.onnx photos --out found --as boxes --preset yolo
+              bgrun infer minilm.onnx notes.jsonl --out found --as embeddings --tokenizer tokenizer.json
+              bgrun infer model.onnx data.npy --out found
+
+            EXIT STATUS
+              As bgrun export has them, and 65 for a damaged model, 69 for one that needs what is not supported.
+            """)
+
+    enum Form: String, CaseIterable, ExpressibleByArgument {
+        case arrays, classes, boxes, embeddings
+    }
+
+    @Argument(help: .init("The model.", valueName: "model.onnx"), completion: .file(extensions: ["onnx"]))
+    var model: String
+
+    @Argument(help: "Pictures, arrays, texts, and folders of pictures.", completion: .file())
+    var inputs: [String]
+
+    @Option(
+        help: .init("Folder for the results; made when it is not there.", valueName: "folder"), completion: .directory)
+    var out: String
+
+    @Option(name: .customLong("as"), help: .init("arrays, classes, boxes or embeddings.", valueName: "form"))
+    var form = Form.arrays
+
+    @Option(help: .init("Names of the classes, one in each line.", valueName: "file"), completion: .file())
+    var labels: String?
+
+    @Option(help: .init("How many classes of each input.", valueName: "n"))
+    var top = 5
+
+    @Flag(help: "The model gives no probabilities yet: make them of its scores.")
+    var softmax = false
+
+    @Option(help: .init("Boxes with lower scores are left out.", valueName: "0...1"))
+    var confidence = 0.25
+
+    @Option(help: .init("Of boxes of a class that overlap more, only the best stays.", valueName: "0...1"))
+    var overlap = 0.45
+
+    @Option(help: .init("How tokens become one vector: mean, cls or none.", valueName: "way"))
+    var pooling = Embeddings.Pooling.mean
+
+    @Flag(inversion: .prefixedNo, help: "Give embeddings the length 1.")
+    var normalise = true
+
+    @Option(
+        help: .init(
+            "How pictures become tensors: \(ImagePreset.names.joined(separator: ", ")), or a file that says it.",
+            valueName: "preset"), completion: .file())
+    var preset = "imagenet"
+
+    @Option(help: .init("A tokenizer.json, for texts.", valueName: "file"), completion: .file())
+    var tokenizer: String?
+
+    @Option(help: .init("Tokens of each text; by default as many as the longest of a batch has.", valueName: "n"))
+    var length: Int?
+
+    @Option(help: .init("The field of .jsonl files that holds the text.", valueName: "name"))
+    var field = "text"
+
+    @Option(help: .init("The most inputs in a batch.", valueName: "n"))
+    var batch = 8
+
+    @Option(help: .init("The size of an extent that the model leaves open; may be repeated.", valueName: "name=n"))
+    var extent: [String] = []
+
+    @OptionGroup(title: "JOB") var job: JobFlags
+
+    @OptionGroup(title: "LIMITS") var limits: LimitFlags
+
+    func validate() throws {
+        guard !inputs.isEmpty else { throw ValidationError("name at least one input") }
+        guard !out.isEmpty, !model.isEmpty, !inputs.contains("") else {
+            throw ValidationError("an empty path is no file or folder")
+        }
+        guard (1...64).contains(batch) else { throw ValidationError("--batch takes a number from 1 to 64") }
+        guard top > 0 else { throw ValidationError("--top takes a positive number") }
+        guard (0...1).contains(confidence), (0...1).contains(overlap) else {
+            throw ValidationError("--confidence and --overlap take numbers from 0 to 1")
+        }
+        guard length.map({ $0 > 0 }) ?? true else { throw ValidationError("--length takes a positive number") }
+        guard Extents.parse(extent) != nil else {
+            throw ValidationError("--extent takes a name and a number, as in batch=8")
+        }
+    }
+
+    func run() throws {
+        try WorkSession.carryOut(try InferenceWork(self), job)
+    }
+
+    /// - Throws: A `ValidationError` for a preset that cannot be used.
+    func terms(model: String) throws -> InferenceTerms {
+        let preset: ImagePreset
+        do {
+            preset = try ImagePreset.named(self.preset)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let labels = labels.map(CanonicalPath.input)
+        let form: ResultForm =
+            switch self.form {
+            case .arrays: .arrays
+            case .classes: .classes(top: top, softmax: softmax, labels: labels)
+            case .boxes: .boxes(confidence: confidence, overlap: overlap, labels: labels)
+            case .embeddings: .embeddings(pooling, normalise: normalise)
+            }
+        return InferenceTerms(
+            model: model, modelChecksum: "", extents: Extents.parse(extent) ?? [:], batch: batch, preset: preset,
+            text: tokenizer.map { TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field) },
+            form: form)
+    }
+}
+
+extension Embeddings.Pooling: ExpressibleByArgument {}
+
+/// Sizes of extents on the command line.
+enum Extents {
+    /// `name=n` each; nil where one is none.
+    static func parse(_ texts: [String]) -> [String: Int]? {
+        var extents: [String: Int] = [:]
+        for text in texts {
+            guard let equals = text.lastIndex(of: "="), equals > text.startIndex,
+                let size = Int(text[text.index(after: equals)...]), size > 0
+            else { return nil }
+            extents[String(text[..<equals])] = size
+        }
+        return extents
+    }
+}

@@ -1,0 +1,207 @@
+import ChunkedCompute
+import Foundation
+import Glibc
+import ImageCodecs
+import InferenceData
+import TaskStore
+
+/// Computes an ``InferencePlan``. Of arrays and texts it reads how many there are.
+struct InferencePlanner {
+    var folder: String
+    var terms: InferenceTerms
+    /// Names of the model's inputs and outputs.
+    var inputs: [String]
+    var outputs: [String]
+    var existing: ExistingPolicy
+    var program: String
+
+    /// Hidden, so that no walk meets it.
+    private static let partsPrefix = ".bgrun-parts-"
+
+    func plan(
+        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+    ) throws(StoreError) -> InferencePlan {
+        var plan = InferencePlan()
+        plan.settled = scan.problems.map { InputRecord(problem: $0) }
+        plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
+        plan.batches = batches(scan.files, &plan)
+        guard let first = plan.batches.first?.files.first else { return plan }
+        settleResults(&plan, first, try known(resultPaths), job)
+        guard plan.refusals.isEmpty, !plan.resultsAreCurrent else { return plan }
+        let parts = try known(plan.batches.flatMap { $0.intents.map(\.path) })
+        for place in plan.batches.indices {
+            let standings = plan.batches[place].intents.map { standing(of: $0, parts, .skip, job) }
+            if standings.allSatisfy(\.isCurrent) {
+                plan.settled += plan.batches[place].item.names.map { InputRecord(current: $0) }
+            } else {
+                plan.batches[place].item.mayReplace = standings.contains {
+                    $0 != .make(mayReplace: false, foreign: nil)
+                }
+                plan.todo.append(place)
+            }
+        }
+        return plan
+    }
+
+    /// Where the files that were asked for go.
+    var resultPaths: [String] {
+        guard case .arrays = terms.form else { return ["\(folder)/results.jsonl"] }
+        var names: Set<String> = []
+        let arrays = outputs.enumerated().map { place, output -> String in
+            let allowed = CharacterSet(charactersIn: "._-").union(.alphanumerics)
+            var name = String(output.unicodeScalars.map { allowed.contains($0) ? Character($0) : "_" }.prefix(100))
+            if name.isEmpty || name.hasPrefix(".") || !names.insert(name).inserted { name = "output-\(place)" }
+            return "\(folder)/\(name).npy"
+        }
+        return arrays + ["\(folder)/inputs.jsonl"]
+    }
+
+    /// How the file at a path stands to what is wanted there.
+    func standing(
+        of wanted: PlannedOutput, _ known: [PathKey: KnownOutput], _ policy: ExistingPolicy, _ job: JobRecord?
+    ) -> Standing {
+        policy.standing(
+            file: ExistingFile(wanted.path)?.identity, known: known[PathKey(wanted.path)], wanted: wanted,
+            program: program, job: job)
+    }
+
+    private func settleResults(
+        _ plan: inout InferencePlan, _ first: InputFile, _ known: [PathKey: KnownOutput], _ job: JobRecord?
+    ) {
+        let all = plan.batches.flatMap(\.intents).map(\.settings)
+        let settings = "inference \(Self.checksum(all))"
+        var standings: [Standing] = []
+        for path in resultPaths {
+            var wanted = PlannedOutput(
+                path: path, input: first.path, inputIdentity: first.identity, settings: settings, foreign: nil)
+            let standing = standing(of: wanted, known, existing, job)
+            switch standing {
+            case .make(let mayReplace, let foreign):
+                wanted.foreign = foreign
+                plan.mayReplace = plan.mayReplace || mayReplace
+            case .current: plan.mayReplace = true
+            case .occupied:
+                plan.refusals.append(
+                    .init(
+                        code: "outputExists",
+                        sentence:
+                            "\(path) exists and is not known to be made by bgrun; --existing overwrite replaces it"))
+            case .refused:
+                plan.refusals.append(.init(code: "outputExists", sentence: "\(path) exists already"))
+            }
+            standings.append(standing)
+            plan.results.append(wanted)
+        }
+        plan.refusals += OutputFolderGuard(folder: folder).violations(
+            plan.batches.prefix(1).flatMap { $0.intents.map(\.path) })
+        plan.resultsAreCurrent = standings.allSatisfy(\.isCurrent)
+        if plan.resultsAreCurrent {
+            plan.settled += plan.batches.flatMap(\.item.names).map { InputRecord(current: $0) }
+        }
+    }
+
+    // MARK: Batches
+
+    private func batches(_ files: [InputFile], _ plan: inout InferencePlan) -> [InferencePlan.Batch] {
+        var batches: [InferencePlan.Batch] = []
+        var pictures: [InputFile] = []
+        var count = 0
+        func add(_ sources: [InferenceItem.Source], _ files: [InputFile], bytes: Int64) {
+            batches.append(batch(sources, files, bytes: bytes, number: batches.count, first: count))
+            count += sources.reduce(0) { $0 + $1.rows.count }
+        }
+        func addPictures() {
+            guard !pictures.isEmpty else { return }
+            add(
+                pictures.map { .init(path: $0.path, kind: .picture, rows: 0..<1) }, pictures,
+                bytes: pictures.reduce(0) { $0 + $1.identity.size })
+            pictures = []
+        }
+        for file in files {
+            guard let kind = kind(of: file) else {
+                plan.passedOver.append(InputRecord(notAPicture: file))
+                continue
+            }
+            if kind == .picture {
+                pictures.append(file)
+                if pictures.count == terms.batch { addPictures() }
+                continue
+            }
+            addPictures()
+            do throws(DataError) {
+                let rows = try rowCount(file, kind)
+                for start in stride(from: 0, to: rows, by: terms.batch) {
+                    let range = start..<min(start + terms.batch, rows)
+                    let bytes = file.identity.size * Int64(range.count) / Int64(max(rows, 1))
+                    add([.init(path: file.path, kind: kind, rows: range)], [file], bytes: bytes)
+                }
+            } catch {
+                let code = String(error.code.rawValue.dropFirst("data.".count))
+                plan.settled.append(
+                    InputRecord(input: file.path, status: .failed, code: code, reason: error.sentence))
+            }
+        }
+        addPictures()
+        return batches
+    }
+
+    /// nil for a file of a walk that is nothing a model can be given.
+    private func kind(of file: InputFile) -> InferenceItem.Source.Kind? {
+        switch PictureNames.fileExtension(file.name) {
+        case "npy": return .array
+        case "npz": return .archive
+        case "jsonl", "ndjson": return terms.text == nil && !file.isNamed ? nil : .jsonLines
+        case "txt": return terms.text == nil && !file.isNamed ? nil : .lines
+        default: return file.isNamed || ContentCheck.looksLikePicture(file.path) ? .picture : nil
+        }
+    }
+
+    private func rowCount(_ file: InputFile, _ kind: InferenceItem.Source.Kind) throws(DataError) -> Int {
+        try withOpenFile(file.path) { open throws(DataError) in
+            switch kind {
+            case .picture: return 1
+            case .array: return try NPYFile(open).rowCount
+            case .archive:
+                let archive = try NPZFile(open)
+                let counts = try inputs.map { name throws(DataError) in try archive.header(of: name).rowCount }
+                guard Set(counts).count == 1, let count = counts.first else {
+                    throw DataError.mismatch("Its arrays have different numbers of rows: \(counts).")
+                }
+                return count
+            case .lines: return try TextSource(open, format: .lines).count
+            case .jsonLines:
+                return try TextSource(open, format: .jsonLines(field: terms.text?.field ?? "text")).count
+            }
+        }
+    }
+
+    private func batch(
+        _ sources: [InferenceItem.Source], _ files: [InputFile], bytes: Int64, number: Int, first: Int
+    ) -> InferencePlan.Batch {
+        let digits = "\(number)"
+        let name = String(repeating: "0", count: max(0, 7 - digits.count)) + digits
+        let item = InferenceItem(
+            sources: sources, first: first,
+            part: "\(folder)/\(Self.partsPrefix)\(Fingerprint.hexadecimal([terms.model] + resultPaths))/\(name)",
+            mayReplace: false, lane: .cpu, limits: DecodeLimits())
+        let identities = zip(sources, files).map { source, file in
+            "\(source.path) \(source.kind.rawValue) \(source.rows) \(file.identity.size) \(file.identity.modified)"
+        }
+        let settings = "batch \(Self.checksum([JSONText.encode(terms), "\(first)"] + identities))"
+        var paths = [item.lines]
+        if case .arrays = terms.form { paths += outputs.indices.map { item.array($0) } }
+        let intents = paths.map {
+            PlannedOutput(
+                path: $0, input: files[0].path, inputIdentity: files[0].identity, settings: settings, foreign: nil)
+        }
+        return InferencePlan.Batch(item: item, files: files, bytes: bytes, intents: intents)
+    }
+
+    private static func checksum(_ texts: [String]) -> String {
+        Array(texts.joined(separator: "\n").utf8).withUnsafeBytes { Checksum.xxh3($0) }
+    }
+}
+
+extension Standing {
+    var isCurrent: Bool { if case .current = self { true } else { false } }
+}

@@ -1,0 +1,186 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ImageCodecs
+import ImageExport
+import Inference
+import InferenceData
+import TaskModel
+import TaskStore
+
+/// `bgrun infer` as a kind of work.
+struct InferenceWork: Work {
+    static let words = WorkWords(job: "inference", input: "input", done: "processed")
+
+    let folder: String
+    let inputs: [String]
+    let decodeLimits: DecodeLimits
+    private let job: JobFlags
+    private let identity: String
+    private var terms: InferenceTerms
+    /// Names of the model's inputs and outputs, once it was looked at.
+    private var ports: (inputs: [String], outputs: [String])?
+
+    /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
+    init(_ command: InferCommand) throws {
+        folder = CanonicalPath.folder(command.out)
+        inputs = command.inputs.map(CanonicalPath.input)
+        decodeLimits = command.limits.limits
+        job = command.job
+        terms = try command.terms(model: CanonicalPath.input(command.model))
+        identity = Fingerprint.hexadecimal([folder, JSONText.encode(terms)] + inputs)
+    }
+
+    var request: TaskRequest {
+        let name = (terms.model as NSString).lastPathComponent
+        return job.request(
+            "infer.\(identity)", title: "Inference with \(name) to \(folder)",
+            subtitle: inputs.joined(separator: ", "))
+    }
+
+    var workerTerms: WorkerTerms.Work { .infer(terms) }
+
+    mutating func prepare() -> WorkEnding? {
+        if ports != nil { return nil }
+        do throws(ModelError) {
+            let model = try ModelImporter().load(path: terms.model)
+            let names = Set(
+                model.graph.inputs.flatMap { $0.type?.shape ?? [] }.compactMap { dimension in
+                    if case .symbol(let name) = dimension { name } else { nil }
+                })
+            if let unknown = terms.extents.keys.filter({ !names.contains($0) }).min() {
+                let known =
+                    names.isEmpty ? "it leaves none open" : "it leaves open: \(names.sorted().joined(separator: ", "))"
+                return .refused(
+                    "extent", .usage, "bgrun: nothing was started: no input has an extent \"\(unknown)\"; \(known).\n")
+            }
+            try CompiledModel.checkEngine()
+            ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))
+            let folder = (terms.model as NSString).deletingLastPathComponent
+            terms.dataFiles = model.dataFiles.map { "\(folder)/\($0)" }
+        } catch {
+            return .refused(error, terms.model)
+        }
+        do throws(DataError) {
+            if let text = terms.text {
+                _ = try withOpenFile(text.tokenizer) { file throws(DataError) in try Tokenizer(file) }
+            }
+            _ = try RowForm(terms.form)
+        } catch {
+            return .refused(error)
+        }
+        terms.modelChecksum = ([terms.model] + terms.dataFiles).map(Self.checksum).joined(separator: " ")
+        return nil
+    }
+
+    private static func checksum(_ path: String) -> String {
+        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "" }
+        return data.withUnsafeBytes { Checksum.xxh3($0) }
+    }
+
+    func plan(
+        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+    ) throws(StoreError) -> InferencePlan {
+        try planner.plan(scan, known: known, job: job)
+    }
+
+    private var planner: InferencePlanner {
+        InferencePlanner(
+            folder: folder, terms: terms, inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [],
+            existing: job.existing, program: Program.version)
+    }
+
+    func show(_ plan: InferencePlan, rates: ClosedRange<Double>?) -> ExitStatus {
+        let shown = InferenceDryRun(plan: plan, terms: terms)
+        let trouble = StandardOutput.write(job.json ? JSONText.encode(shown.document) + "\n" : shown.text)
+        guard trouble == 0 else { return .writeFailed }
+        return plan.settled.contains(where: \.isFailure) ? .doneWithFailures : .done
+    }
+
+    func finish(_ plan: InferencePlan, _ journal: JournalWriter, into outputs: OutputFolder) throws {
+        guard let first = plan.batches.first?.files.first else { return }
+        let planner = planner
+        let parts = try journal.known(plan.batches.flatMap { $0.intents.map(\.path) })
+        let assembly = ResultAssembly(plan: plan, outputs: outputs) { batch in
+            batch.intents.contains { planner.standing(of: $0, parts, .skip, nil).isCurrent }
+        }
+        if !plan.resultsAreCurrent {
+            try journal.plan(plan.results)
+            let made = try assembly.write()
+            journal.add(
+                ItemRecord(input: first.path, inputChecksum: "", status: "good", code: "", reason: "", outputs: made))
+            journal.settle()
+            if let error = journal.error { throw error }
+        }
+        assembly.removeParts()
+    }
+}
+
+/// The plan of an inference, shown instead of carried out.
+struct InferenceDryRun {
+    struct Document: Encodable {
+        var model: String
+        var inputs: Int
+        var batches: Int
+        var done: Int
+        var results: [String]
+        var settled: [InputRecord]
+        var passedOver: [InputRecord]
+    }
+
+    var plan: InferencePlan
+    var terms: InferenceTerms
+
+    var document: Document {
+        Document(
+            model: terms.model, inputs: plan.inputCount, batches: plan.batches.count,
+            done: plan.resultsAreCurrent ? plan.batches.count : plan.batches.count - plan.todo.count,
+            results: plan.results.map(\.path), settled: plan.settled.filter(\.isFailure), passedOver: plan.passedOver)
+    }
+
+    var text: String {
+        var lines: [String] = []
+        for record in plan.settled.filter(\.isFailure) + plan.passedOver {
+            lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
+        }
+        lines += plan.results.map { "-> \($0.path)" }
+        let document = document
+        lines.append(
+            """
+            \(document.inputs) inputs in \(document.batches) batches, of which \(document.done) are there already. \
+            Nothing was changed.
+            """)
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension WorkEnding {
+    /// A model that cannot be used.
+    static func refused(_ error: ModelError, _ path: String) -> WorkEnding {
+        let code = String(error.code.rawValue.dropFirst("model.".count))
+        switch error.code {
+        case .unsupported:
+            let lines = error.unsupported.map { "  \($0)\n" }.joined()
+            return .refused(code, .unavailable, "bgrun: \(path) cannot be run here. Not supported:\n\(lines)")
+        case .notReadable: return .refused(code, .missingInput, "bgrun: nothing was started: \(error.sentence).\n")
+        case .wrongInput: return .refused(code, .usage, "bgrun: nothing was started: \(error.sentence).\n")
+        case .stopped, .engine: return .refused(code, .unavailable, "bgrun: nothing was started: \(error.sentence).\n")
+        case .damaged, .wrongValue, .tooLarge:
+            return .refused(code, .doneWithFailures, "bgrun: \(path): \(error.sentence).\n")
+        }
+    }
+
+    /// A file beside the inputs that cannot be used.
+    static func refused(_ error: DataError) -> WorkEnding {
+        let status: ExitStatus =
+            switch error.code {
+            case .notReadable: .missingInput
+            case .unsupported: .unavailable
+            case .mismatch: .usage
+            default: .doneWithFailures
+            }
+        return .refused(
+            String(error.code.rawValue.dropFirst("data.".count)), status,
+            "bgrun: nothing was started: \(error.sentence)\n")
+    }
+}

@@ -1,0 +1,239 @@
+import ChunkedCompute
+import Foundation
+import ImageCodecs
+import ImageExport
+import Inference
+import InferenceData
+
+/// Carries batches from their inputs to their committed parts. One per worker; keeps the prepared model.
+///
+/// The parts of a batch depend on nothing but the job's terms and the batch's inputs: not on the worker, on batches before
+/// it, or on inputs beside it. So a batch that is done again gives the same bytes.
+final class InferenceWorker {
+    private let terms: InferenceTerms
+    private var loaded: (models: PreparedModels, reader: SampleReader, form: RowForm)?
+
+    /// Steps that reading an input counts for in the progress.
+    private static let readingSteps = 4
+
+    init(_ terms: InferenceTerms) {
+        self.terms = terms
+    }
+
+    /// - Parameters:
+    ///   - item: What to do.
+    ///   - inputs: Its sources, open.
+    ///   - folder: Where all parts lie.
+    ///   - onProgress: Asked between operators; returning false asks to stop before anything is committed.
+    /// - Returns: The one outcome of the batch; errors are in it.
+    func infer(
+        _ item: InferenceItem, inputs: [Int32], into folder: OutputFolder, onProgress: @escaping (ItemProgress) -> Bool
+    ) -> ItemResult {
+        var result = ItemResult(status: .good)
+        do {
+            let pulse = BatchPulse(steps: item.names.count * 2 * Self.readingSteps, onProgress)
+            try run(item, inputs, folder, pulse, &result)
+        } catch let error as DataError where error.code == .stopped {
+            result.status = .stopped
+        } catch let error as ModelError where error.code == .stopped {
+            result.status = .stopped
+        } catch {
+            result.status = .failed
+            result.failure = Self.failure(error)
+        }
+        return result
+    }
+
+    private func run(
+        _ item: InferenceItem, _ inputs: [Int32], _ folder: OutputFolder, _ pulse: BatchPulse,
+        _ result: inout ItemResult
+    ) throws {
+        let (models, reader, form) = try load()
+        try pulse.goOn(after: 0)
+        var samples = try read(item, inputs, reader, pulse)
+        var rows = [[Tensor]?](repeating: nil, count: samples.count)
+        for places in Self.groups(samples) {
+            var left = places[...]
+            while let first = left.first, let sample = try? samples[first].get() {
+                let prepared = try models.prepared(for: sample.tensors)
+                try checkMemory(prepared.model, item.limits)
+                let places = Array(left.prefix(prepared.rows))
+                let given = places.map { place in (try? samples[place].get())?.tensors ?? [:] }
+                pulse.expect(steps: prepared.model.stepCount)
+                do {
+                    // Without such rows: without batches from now on, and these inputs anew.
+                    guard let made = try execute(prepared, given, models, pulse) else { continue }
+                    for (place, row) in zip(places, made) { rows[place] = row }
+                } catch let error as ModelError where error.code == .wrongValue {
+                    try alone(places, prepared, models, pulse, &samples, &rows)
+                }
+                left = left.dropFirst(places.count)
+            }
+        }
+        try write(item, samples, rows, form, folder, &result)
+    }
+
+    private func read(
+        _ item: InferenceItem, _ inputs: [Int32], _ reader: SampleReader, _ pulse: BatchPulse
+    ) throws(DataError) -> [Swift.Result<Sample, DataError>] {
+        var samples: [Swift.Result<Sample, DataError>] = []
+        for (source, descriptor) in zip(item.sources, inputs) {
+            do throws(DataError) {
+                samples += try reader.samples(of: source, descriptor, limits: item.limits) { !pulse.mayGoOn }
+            } catch {
+                if error.code == .stopped { throw error }
+                samples += source.rows.map { _ in .failure(error) }
+            }
+            try pulse.goOn(after: Self.readingSteps * source.rows.count)
+        }
+        return samples
+    }
+
+    /// Places of inputs that may go through the model together: those of one shape.
+    private static func groups(_ samples: [Swift.Result<Sample, DataError>]) -> [[Int]] {
+        var groups: [(types: [String: TensorType], places: [Int])] = []
+        for (place, sample) in samples.enumerated() {
+            guard let tensors = try? sample.get().tensors else { continue }
+            let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
+            if let group = groups.firstIndex(where: { $0.types == types }) {
+                groups[group].places.append(place)
+            } else {
+                groups.append((types, [place]))
+            }
+        }
+        return groups.map(\.places)
+    }
+
+    private func load() throws -> (models: PreparedModels, reader: SampleReader, form: RowForm) {
+        if let loaded { return loaded }
+        let models = PreparedModels(
+            try ModelImporter().load(path: terms.model), extents: terms.extents, batch: terms.batch)
+        let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
+        loaded = made
+        return made
+    }
+
+    /// What a run needs beside the inputs has to fit into the item's share.
+    private func checkMemory(_ model: CompiledModel, _ limits: DecodeLimits) throws {
+        let bytes = model.arenaByteCount + model.scratchpadByteCount + model.constantByteCount
+        guard bytes <= limits.maxWorkingBytes else {
+            throw ExportFailure(
+                "memoryShare", "needs \(bytes >> 20) MiB of memory; \(limits.maxWorkingBytes >> 20) MiB are allowed")
+        }
+    }
+
+    /// Runs inputs together, filled up with repetitions of the first to the number that the model was prepared for.
+    ///
+    /// - Returns: For each input its row of each output; nil where the model has no such rows.
+    private func execute(
+        _ prepared: PreparedModels.Prepared, _ given: [[String: Tensor]], _ models: PreparedModels,
+        _ pulse: BatchPulse
+    ) throws -> [[Tensor]]? {
+        var filled = given
+        while filled.count < prepared.rows { filled.append(given[0]) }
+        var inputs: [String: Tensor] = [:]
+        for port in models.ports { inputs[port.name] = try Batch.joined(filled.compactMap { $0[port.name] }) }
+        let outputs = try prepared.run.execute(inputs) { !pulse.steps(1) }
+        let values = models.outputs.compactMap { outputs[$0] }
+        if prepared.rows > 1, !values.allSatisfy({ $0.shape.first == prepared.rows }) {
+            models.leaveBatches()
+            return nil
+        }
+        return try given.indices.map { row in
+            try values.map { value in
+                guard prepared.rows > 1 || value.shape.first == 1 else { return try value.reshaped([1] + value.shape) }
+                return try Batch.rows(row..<(row + 1), of: value)
+            }
+        }
+    }
+
+    /// One input has no result: each is run by itself, so that the others keep theirs.
+    private func alone(
+        _ places: [Int], _ prepared: PreparedModels.Prepared, _ models: PreparedModels, _ pulse: BatchPulse,
+        _ samples: inout [Swift.Result<Sample, DataError>], _ rows: inout [[Tensor]?]
+    ) throws {
+        for place in places {
+            guard let sample = try? samples[place].get() else { continue }
+            do {
+                rows[place] = try execute(prepared, [sample.tensors], models, pulse)?.first
+            } catch let error as ModelError where error.code == .wrongValue {
+                samples[place] = .failure(DataError(error))
+            }
+        }
+    }
+
+    private func write(
+        _ item: InferenceItem, _ samples: [Swift.Result<Sample, DataError>], _ rows: [[Tensor]?], _ form: RowForm,
+        _ folder: OutputFolder, _ result: inout ItemResult
+    ) throws {
+        let names = item.names
+        var entries: [RowForm.Entry] = []
+        for (place, sample) in samples.enumerated() {
+            switch (sample, rows[place]) {
+            case (.success(let sample), let made?):
+                entries.append(.row(made, sample))
+            case (.failure(let error), _):
+                entries.append(.problem(Self.failure(error)))
+            case (.success, nil):
+                entries.append(.problem(.init(code: "noResult", reason: "the model gave no result")))
+            }
+        }
+        let parts = try form.parts(entries, names: names, first: item.first)
+        for (place, problem) in parts.problems { result.problems.append(.init(input: place, failure: problem)) }
+        for (number, array) in parts.arrays.enumerated() {
+            try put(array, at: item.array(number), item, folder, &result)
+        }
+        try put(Array(parts.lines.utf8), at: item.lines, item, folder, &result)
+    }
+
+    private func put(
+        _ bytes: [UInt8], at path: String, _ item: InferenceItem, _ folder: OutputFolder, _ result: inout ItemResult
+    ) throws {
+        try bytes.withUnsafeBytes { bytes in
+            let file = try OutputFile(path: path, in: folder)
+            try file.write(bytes)
+            try file.commit(mayReplace: item.mayReplace)
+            result.outputs.append(
+                .init(path: path, width: 0, height: 0, bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
+        }
+    }
+
+    private static func failure(_ error: any Error) -> ItemResult.Failure {
+        switch error {
+        case let error as DataError:
+            .init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
+        case let error as ModelError:
+            .init(code: String(error.code.rawValue.dropFirst("model.".count)), reason: error.sentence)
+        case let error as ExportFailure: .init(code: error.code, reason: error.reason)
+        default: .init(code: "internal", reason: "\(error)")
+        }
+    }
+}
+
+/// Asks between steps whether to go on, and tells how far the batch is.
+private final class BatchPulse {
+    private var progress: ItemProgress
+    private let onProgress: (ItemProgress) -> Bool
+
+    init(steps: Int, _ onProgress: @escaping (ItemProgress) -> Bool) {
+        progress = ItemProgress(done: 0, total: steps)
+        self.onProgress = onProgress
+    }
+
+    var mayGoOn: Bool { onProgress(progress) }
+
+    /// So many more steps follow.
+    func expect(steps: Int) { progress.total = max(progress.total, progress.done + steps) }
+
+    /// So many steps are done.
+    ///
+    /// - Returns: Whether to go on.
+    func steps(_ count: Int) -> Bool {
+        progress.done = min(progress.done + count, progress.total)
+        return mayGoOn
+    }
+
+    func goOn(after count: Int) throws(DataError) {
+        guard steps(count) else { throw DataError.stopped }
+    }
+}

@@ -1,0 +1,115 @@
+import ChunkedCompute
+import Foundation
+import Glibc
+import ImageCodecs
+import ImageExport
+import InferenceData
+import TaskStore
+
+/// Makes the files that were asked for of the parts of all batches.
+struct ResultAssembly {
+    let plan: InferencePlan
+    let outputs: OutputFolder
+    /// Whether the parts of a batch are there, as they were made for this job.
+    let isThere: (InferencePlan.Batch) -> Bool
+
+    /// Bytes that are copied at a time.
+    private static let pieceBytes = 1 << 20
+
+    /// - Returns: The files, as the journal notes them.
+    /// - Throws: `ExportFailure`, and `DataError` for arrays that do not go together.
+    func write() throws -> [MadeOutput] {
+        var made: [MadeOutput] = []
+        for (number, result) in plan.results.enumerated() {
+            // The lines come last.
+            let isLines = number == plan.results.count - 1
+            let isWritten = isLines ? try writeLines(result.path) : try writeArray(number, result.path)
+            guard isWritten, let file = ExistingFile(result.path) else { continue }
+            made.append(MadeOutput(path: result.path, identity: file.identity, width: 0, height: 0, checksum: ""))
+        }
+        return made
+    }
+
+    /// Takes the parts away.
+    func removeParts() {
+        for batch in plan.batches {
+            for intent in batch.intents { unlink(intent.path) }
+        }
+        if let first = plan.batches.first { rmdir(OutputFolderGuard.parent(first.item.lines)) }
+    }
+
+    private func writeLines(_ path: String) throws -> Bool {
+        let file = try OutputFile(path: path, in: outputs)
+        for batch in plan.batches {
+            if isThere(batch) {
+                try copy(batch.item.lines, from: 0, to: file)
+            } else {
+                let isArrays = plan.results.count > 1
+                for (place, name) in batch.item.names.enumerated() {
+                    let line = ProblemLine(
+                        name, .init(code: "noResult", reason: "its batch could not be computed"),
+                        row: isArrays ? batch.item.first + place : nil)
+                    try write(Array((line.text + "\n").utf8), to: file)
+                }
+            }
+        }
+        try file.commit(mayReplace: plan.mayReplace)
+        return true
+    }
+
+    /// - Returns: false where no batch has a row.
+    private func writeArray(_ output: Int, _ path: String) throws -> Bool {
+        var headers: [Int: NPYHeader] = [:]
+        for (place, batch) in plan.batches.enumerated() where isThere(batch) {
+            let part = batch.item.array(output)
+            guard ExistingFile(part) != nil else { continue }
+            headers[place] = try withOpenFile(part) { file throws(DataError) in try NPYFile(file).header }
+        }
+        guard let like = headers.min(by: { $0.key < $1.key })?.value else { return false }
+        if let other = headers.values.first(where: {
+            $0.rowShape != like.rowShape || $0.elementType != like.elementType
+        }) {
+            throw ExportFailure(
+                "mismatch",
+                "rows of \(path) have the shapes \(like.rowShape) and \(other.rowShape), which do not go together")
+        }
+        let assembly = try NPYAssembly(elementType: like.elementType, rowShape: like.rowShape)
+        let file = try OutputFile(path: path, in: outputs)
+        let count = plan.batches.reduce(0) { $0 + $1.item.names.count }
+        try write(assembly.header(rowCount: count), to: file)
+        for (place, batch) in plan.batches.enumerated() {
+            if let header = headers[place] {
+                try copy(batch.item.array(output), from: header.byteCount, to: file)
+            } else {
+                let filler = try RowForm.filler(assembly)
+                for _ in batch.item.names { try write(filler, to: file) }
+            }
+        }
+        try file.commit(mayReplace: plan.mayReplace)
+        return true
+    }
+
+    private func write(_ bytes: [UInt8], to file: borrowing OutputFile) throws {
+        try bytes.withUnsafeBytes { try file.write($0) }
+    }
+
+    private func copy(_ path: String, from offset: Int, to file: borrowing OutputFile) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            throw ExportFailure("outputFailed", "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        var position = offset
+        while true {
+            let count = pread(descriptor, &piece, piece.count, off_t(position))
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                throw ExportFailure("outputFailed", "\(path): \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { return }
+            try piece.withUnsafeBytes { try file.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            position += count
+        }
+    }
+}

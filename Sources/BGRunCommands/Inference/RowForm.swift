@@ -1,0 +1,147 @@
+import ChunkedCompute
+import Inference
+import InferenceData
+
+/// Makes of the rows of a model's outputs what the person asked for.
+struct RowForm {
+    /// What came of one input.
+    enum Entry {
+        /// A tensor with a leading extent of 1 for each output of the model.
+        case row([Tensor], Sample)
+        case problem(ItemResult.Failure)
+    }
+
+    /// A batch's results, as they are kept until all batches have theirs.
+    struct Parts {
+        /// A line of JSON for each input.
+        var lines = ""
+        /// A NumPy file for each output of the model, with a row for each input; none where lines say everything.
+        var arrays: [[UInt8]] = []
+        /// Inputs without a result, by their places.
+        var problems: [(place: Int, failure: ItemResult.Failure)] = []
+    }
+
+    private let form: ResultForm
+    private let labels: Labels?
+
+    /// - Throws: `DataError` where the file of labels cannot be read.
+    init(_ form: ResultForm) throws(DataError) {
+        self.form = form
+        labels = try form.labels.map { path throws(DataError) in
+            try withOpenFile(path) { file throws(DataError) in try Labels(file) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - entries: What came of a batch's inputs.
+    ///   - names: What lines call them.
+    ///   - first: Place of the first among all inputs of the job.
+    func parts(_ entries: [Entry], names: [String], first: Int) throws(DataError) -> Parts {
+        var parts = Parts()
+        var lines = [String?](repeating: nil, count: entries.count)
+        for (place, entry) in entries.enumerated() {
+            switch entry {
+            case .problem(let failure): parts.problems.append((place, failure))
+            case .row(let outputs, let sample):
+                do throws(DataError) {
+                    lines[place] = try line(outputs, sample, names[place], row: first + place)
+                } catch {
+                    parts.problems.append(
+                        (
+                            place,
+                            .init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
+                        ))
+                }
+            }
+        }
+        for (place, failure) in parts.problems {
+            lines[place] = ProblemLine(names[place], failure, row: row(first + place)).text
+        }
+        parts.lines = lines.map { ($0 ?? "") + "\n" }.joined()
+        if case .arrays = form { parts.arrays = try Self.arrays(entries) }
+        return parts
+    }
+
+    private func row(_ number: Int) -> Int? { if case .arrays = form { number } else { nil } }
+
+    private func line(_ outputs: [Tensor], _ sample: Sample, _ name: String, row: Int) throws(DataError) -> String {
+        switch form {
+        case .arrays: return JSONText.encode(RowLine(input: name, row: row))
+        case .classes(let top, let softmax, _):
+            return try first(TopK(count: top, softmax: softmax, labels: labels).results(try output(outputs)), name)
+        case .boxes(let confidence, let overlap, _):
+            guard let placement = sample.placement else { throw .mismatch("Boxes are found in pictures.") }
+            let boxes = Boxes(confidence: confidence, overlap: overlap, labels: labels)
+            return try first(boxes.results(try output(outputs), placements: [placement]), name)
+        case .embeddings(let pooling, let normalise):
+            let embeddings = Embeddings(pooling: pooling, normalise: normalise)
+            return try first(
+                embeddings.results(try output(outputs), attentionMask: sample.tensors["attention_mask"]), name)
+        }
+    }
+
+    private func output(_ outputs: [Tensor]) throws(DataError) -> Tensor {
+        guard let output = outputs.first else { throw .mismatch("The model has no output.") }
+        return output
+    }
+
+    private func first(_ results: [some JSONLineResult], _ name: String) throws(DataError) -> String {
+        guard let result = results.first else { throw .mismatch("The output has no row.") }
+        return result.jsonLine(for: name)
+    }
+
+    private struct RowLine: Encodable {
+        var input: String
+        /// In each of the arrays.
+        var row: Int
+    }
+
+    /// Each output's rows behind each other; inputs without a result have rows of NaN, or of zeros where there is none.
+    private static func arrays(_ entries: [Entry]) throws(DataError) -> [[UInt8]] {
+        let rows = entries.map { entry -> [Tensor]? in if case .row(let outputs, _) = entry { outputs } else { nil } }
+        // Without any row nobody knows the shape; the whole job's arrays are filled up later.
+        guard let known = rows.compactMap(\.self).first else { return [] }
+        return try known.indices.map { output throws(DataError) in
+            let filler = try filler(like: known[output])
+            return try NPYAssembly.bytes(of: try Batch.joined(rows.map { $0?[output] ?? filler }))
+        }
+    }
+
+    private static func filler(like tensor: Tensor) throws(DataError) -> Tensor {
+        let value = tensor.elementType.isFloat ? Double.nan : 0
+        do throws(ModelError) {
+            return try Tensor(
+                tensor.elementType, shape: tensor.shape, doubles: [Double](repeating: value, count: tensor.count))
+        } catch {
+            throw DataError(error)
+        }
+    }
+
+    /// The bytes of a row of an input without a result.
+    static func filler(_ assembly: NPYAssembly) throws(DataError) -> [UInt8] {
+        let zeros = [Int64](repeating: 0, count: assembly.rowByteCount / assembly.elementType.byteCount)
+        let like: Tensor
+        do throws(ModelError) {
+            like = try Tensor(assembly.elementType, shape: [1] + assembly.rowShape, integers: zeros)
+        } catch {
+            throw DataError(error)
+        }
+        return Array(try NPYAssembly.bytes(of: try filler(like: like)).dropFirst(assembly.headerByteCount))
+    }
+}
+
+/// The line of an input without a result.
+struct ProblemLine {
+    private struct Line: Encodable {
+        var input: String
+        var row: Int?
+        var error: String
+        var reason: String
+    }
+
+    var text: String
+
+    init(_ input: String, _ failure: ItemResult.Failure, row: Int?) {
+        text = JSONText.encode(Line(input: input, row: row, error: failure.code, reason: failure.reason))
+    }
+}

@@ -1,0 +1,206 @@
+import ChunkedCompute
+import Glibc
+import ImageCodecs
+import Inference
+import InferenceData
+import TaskStore
+
+/// One input of a batch: its tensors by the names of the model's inputs, each with a leading extent of 1.
+struct Sample {
+    var tensors: [String: Tensor]
+    /// Of a picture.
+    var placement: ImagePlacement?
+}
+
+/// Makes tensors of a batch's sources. Keeps what it opened from one batch to the next.
+final class SampleReader {
+    private let terms: InferenceTerms
+    private let ports: [Graph.Port]
+    private let pictures = ImageReader()
+    private var preset: ImagePreset?
+    private var tokenizer: Tokenizer?
+    private var texts: TextFile?
+
+    /// The text file that the last batch came from, kept open with the index of its texts.
+    private final class TextFile {
+        let key: FileKey
+        let identity: FileIdentity
+        let source: TextSource
+        private let descriptor: Int32
+
+        init?(_ other: Int32, _ status: stat, _ format: TextSource.Format) throws(DataError) {
+            descriptor = fcntl(other, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else { return nil }
+            key = FileKey(status)
+            identity = FileIdentity(status)
+            do throws(DataError) {
+                source = try TextSource(try OpenFile(descriptor: descriptor), format: format)
+            } catch {
+                close(descriptor)
+                throw error
+            }
+        }
+
+        deinit { close(descriptor) }
+    }
+
+    /// The largest array of one input.
+    private static let largestBytes = 1 << 30
+    /// Texts are padded to a multiple of this, so that few lengths have to be prepared.
+    private static let lengthStep = 32
+
+    init(_ terms: InferenceTerms, _ ports: [Graph.Port]) {
+        self.terms = terms
+        self.ports = ports
+    }
+
+    /// The inputs of a source in their order, each as it is or with why it cannot be used.
+    ///
+    /// - Throws: `stopped`, and what keeps the whole source from being read.
+    func samples(
+        of source: InferenceItem.Source, _ descriptor: Int32, limits: DecodeLimits, shouldStop: @escaping () -> Bool
+    ) throws(DataError) -> [Result<Sample, DataError>] {
+        switch source.kind {
+        case .picture: [.success(try picture(descriptor, limits, shouldStop))]
+        case .array: try array(descriptor, source.rows)
+        case .archive: try archive(descriptor, source.rows)
+        case .lines, .jsonLines: try text(descriptor, source)
+        }
+    }
+
+    // MARK: Pictures
+
+    private func picture(
+        _ descriptor: Int32, _ limits: DecodeLimits, _ shouldStop: @escaping () -> Bool
+    ) throws(DataError) -> Sample {
+        let port = try theInput(for: "a picture")
+        let fitted: ImagePreset
+        if let preset { fitted = preset } else { fitted = try terms.preset.fitted(to: port.type) }
+        preset = fitted
+        let read = try pictures.read(
+            descriptor: descriptor, preset: fitted, as: port.type?.elementType ?? .float32, limits: limits,
+            shouldStop: shouldStop)
+        return Sample(tensors: [port.name: read.tensor], placement: read.placement)
+    }
+
+    private func theInput(for what: String) throws(DataError) -> Graph.Port {
+        guard let port = ports.first, ports.count == 1 else {
+            throw DataError.mismatch(
+                "The model has \(ports.count) inputs (\(ports.map(\.name).joined(separator: ", "))), and \(what) is one."
+            )
+        }
+        return port
+    }
+
+    // MARK: Arrays
+
+    private func array(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
+        let port = try theInput(for: "a .npy file")
+        let file = try NPYFile(try OpenFile(descriptor: descriptor))
+        let all = try Self.converted(try file.rows(rows, largestBytes: Self.largestBytes), for: port)
+        return try (0..<rows.count).map { row throws(DataError) in
+            .success(Sample(tensors: [port.name: try Batch.rows(row..<(row + 1), of: all)], placement: nil))
+        }
+    }
+
+    private func archive(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
+        let file = try NPZFile(try OpenFile(descriptor: descriptor))
+        var tensors: [String: Tensor] = [:]
+        for port in ports {
+            let array = try file.array(port.name, largestBytes: Self.largestBytes)
+            tensors[port.name] = try Self.converted(array, for: port)
+        }
+        return try rows.map { row throws(DataError) in
+            var sample = Sample(tensors: [:], placement: nil)
+            for (name, tensor) in tensors { sample.tensors[name] = try Batch.rows(row..<(row + 1), of: tensor) }
+            return .success(sample)
+        }
+    }
+
+    /// Numbers in the type that the model takes, where that type has them.
+    private static func converted(_ tensor: Tensor, for port: Graph.Port) throws(DataError) -> Tensor {
+        guard let wanted = port.type?.elementType, wanted != tensor.elementType else { return tensor }
+        guard tensor.elementType.isFloat == wanted.isFloat || tensor.elementType.isInteger && wanted.isFloat else {
+            throw DataError.mismatch(
+                "The input \"\(port.name)\" takes \(wanted.rawValue), and the array is of \(tensor.elementType.rawValue)."
+            )
+        }
+        do throws(ModelError) {
+            return tensor.elementType.isFloat
+                ? try Tensor(wanted, shape: tensor.shape, doubles: tensor.doubles())
+                : try Tensor(wanted, shape: tensor.shape, integers: tensor.integers())
+        } catch {
+            throw DataError(error)
+        }
+    }
+
+    // MARK: Texts
+
+    private func text(
+        _ descriptor: Int32, _ source: InferenceItem.Source
+    ) throws(DataError) -> [Result<Sample, DataError>] {
+        guard let textTerms = terms.text else { throw DataError.mismatch("Texts need a tokenizer.") }
+        let tokenizer = try tokenizer(textTerms)
+        let file = try textSource(descriptor, source.kind, textTerms)
+        var failures: [Int: DataError] = [:]
+        var texts: [String] = []
+        for row in source.rows {
+            do throws(DataError) {
+                texts.append(try file.text(at: row))
+            } catch {
+                failures[row] = error
+            }
+        }
+        guard !texts.isEmpty else { return source.rows.compactMap { failures[$0].map { .failure($0) } } }
+        var rows = try tokenizer.rows(texts, length: textTerms.length)
+        if textTerms.length == nil, let longest = rows.inputIDs.shape.last {
+            let padded = min(
+                (longest + Self.lengthStep - 1) / Self.lengthStep * Self.lengthStep, tokenizer.largestLength ?? .max)
+            rows = try tokenizer.rows(texts, length: max(padded, longest))
+        }
+        var given: [(String, Tensor)] = []
+        for port in ports {
+            let tensor: Tensor
+            switch port.name {
+            case "input_ids": tensor = rows.inputIDs
+            case "attention_mask": tensor = rows.attentionMask
+            case "token_type_ids": tensor = rows.tokenTypeIDs
+            default:
+                guard ports.count == 1 else {
+                    throw DataError.mismatch("A text has no input \"\(port.name)\".")
+                }
+                tensor = rows.inputIDs
+            }
+            given.append((port.name, try Self.converted(tensor, for: port)))
+        }
+        var next = 0
+        return try source.rows.map { row throws(DataError) in
+            if let failure = failures[row] { return .failure(failure) }
+            defer { next += 1 }
+            var sample = Sample(tensors: [:], placement: nil)
+            for (name, tensor) in given { sample.tensors[name] = try Batch.rows(next..<(next + 1), of: tensor) }
+            return .success(sample)
+        }
+    }
+
+    private func tokenizer(_ terms: TextTerms) throws(DataError) -> Tokenizer {
+        if let tokenizer { return tokenizer }
+        let read = try withOpenFile(terms.tokenizer) { file throws(DataError) in try Tokenizer(file) }
+        tokenizer = read
+        return read
+    }
+
+    /// The texts of a file; its index is made once for all batches that come from it one after the other.
+    private func textSource(
+        _ descriptor: Int32, _ kind: InferenceItem.Source.Kind, _ terms: TextTerms
+    ) throws(DataError) -> TextSource {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw DataError.mismatch("The file cannot be looked at.") }
+        if let texts, texts.key == FileKey(status), texts.identity == FileIdentity(status) { return texts.source }
+        texts = nil
+        let format: TextSource.Format = kind == .jsonLines ? .jsonLines(field: terms.field) : .lines
+        texts = try TextFile(descriptor, status, format)
+        guard let texts else { throw DataError.mismatch("Too many files are open.") }
+        return texts.source
+    }
+}
