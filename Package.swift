@@ -210,7 +210,9 @@ let package = Package(
             [
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 "BackgroundTasks",
-                "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
+                "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
+                protobuf,
+                "InferenceData",
             ]),
         tests(
             of: "BackgroundService",
@@ -219,7 +221,8 @@ let package = Package(
                 "TaskStore", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
-        tests(of: "Inference", ["ONNXFormat", protobuf], exclude: ["CONFORMANCE.md"]),
+        room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
+        tests(of: "Inference", ["ONNXFormat", "ModelParts", protobuf], exclude: ["CONFORMANCE.md"]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

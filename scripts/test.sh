@@ -6,7 +6,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install-dependencies.sh --tests
 scripts/fetch-onnx-cases.sh
 swift build -c release --build-tests
-run() { swift test -c release --skip-build "$@"; }
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+# What failed is told once more at the end, where it is found.
+run() {
+    swift test -c release --skip-build "$@" 2>&1 | tee "$output" || {
+        printf '\nFailed:\n' >&2
+        grep -E '✘|rror:' "$output" >&2 || tail -n 20 "$output" >&2
+        exit 1
+    }
+}
 if [[ $# -gt 0 ]]; then
     run "$@"
 else

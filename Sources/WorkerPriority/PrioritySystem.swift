@@ -11,15 +11,19 @@ package struct PrioritySystem: Sendable {
     package var environment: [String: String]
     /// The person whose manager is asked.
     package var user: UInt32
+    /// How long the manager's commands may take.
+    package var patience: Duration
 
     package init(
         proc: String = "/proc", cgroups: String = "/sys/fs/cgroup",
-        environment: [String: String] = ProcessInfo.processInfo.environment, user: UInt32 = geteuid()
+        environment: [String: String] = ProcessInfo.processInfo.environment, user: UInt32 = geteuid(),
+        patience: Duration = .seconds(3)
     ) {
         self.proc = proc
         self.cgroups = cgroups
         self.environment = environment
         self.user = user
+        self.patience = patience
     }
 
     /// The text of a small file, without white space around it; nil when it cannot be read.

@@ -2,8 +2,6 @@ import Glibc
 
 /// The person's systemd manager: jobs are transient units of it, whose weight is changed while they run.
 struct UserManager {
-    private static let patience: Duration = .seconds(3)
-
     let system: PrioritySystem
 
     /// - Returns: nil where there is none that may share out processors.
@@ -33,6 +31,6 @@ struct UserManager {
         return BriefCommand(
             [program, "--user", "--no-ask-password", "set-property", "--runtime", unit, "CPUWeight=\(weight)"],
             environment: system.environment
-        ).run(within: Self.patience)
+        ).run(within: system.patience)
     }
 }

@@ -119,7 +119,7 @@ import Testing
         let run = try CommandRun(
             [
                 "export", "photos", "--out", "out", "--size", "100", "--workers", "1", "--progress", "json",
-                "--stall-limit", "1s",
+                "--stall-limit", "5s",
             ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
         try #require(run.waits(for: "\"files\":0,"))
         unlink(place.path + "/photos/photo-0002.jpg")
@@ -143,7 +143,7 @@ import Testing
         let run = try CommandRun(
             [
                 "export", "photos", "--out", "out", "--size", "100", "--workers", "1", "--progress", "json",
-                "--stall-limit", "1s",
+                "--stall-limit", "5s",
             ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
         try #require(run.waits(for: "\"files\":0,"))
         #expect(rename(place.path + "/out", place.path + "/away") == 0)

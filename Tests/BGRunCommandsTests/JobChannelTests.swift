@@ -132,7 +132,7 @@ import Testing
     @Test("rule 94: a pause holds within a picture, and is no hang") func aPauseHoldsWithinAPicture() throws {
         try place.putPhotos(1, from: Photos.large)
         let run = try JobRun(
-            ["photos", "--out", "out", "--format", "png", "--stall-limit", "300ms"], in: place,
+            ["photos", "--out", "out", "--format", "png", "--stall-limit", "1s"], in: place,
             first: [.terms(terms(1, dutyCycle: 0.02))])
         #expect(run.waits { if case .progress(let progress, device: _) = $0 { progress.fraction > 0 } else { false } })
         run.tell(.pause)

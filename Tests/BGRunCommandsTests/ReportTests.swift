@@ -123,7 +123,7 @@ import Testing
         try place.putPhotos(3)
         let run = try CommandRun(
             [
-                "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--expire-after", "500ms",
+                "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--expire-after", "10s",
                 "--grace", "100ms", "--workers", "1",
             ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
         let ended = run.end()
@@ -179,7 +179,7 @@ import Testing
     @Test func anEncoderThatIsSilentForLongIsNotTakenForAHang() throws {
         try place.putPhotos(1, from: Photos.large)
         let ended = try place.bgrun(
-            "export", "photos", "--out", "out", "--format", "webp", "--lossless", "--optimize", "--stall-limit", "1s")
+            "export", "photos", "--out", "out", "--format", "webp", "--lossless", "--optimize", "--stall-limit", "5s")
         #expect(ended.status == 0, "\(ended.errors)")
     }
 

@@ -33,7 +33,7 @@ struct ServiceVolumeTests {
     private func begin(_ service: ServicePlace, hangsOn picture: String? = nil) throws {
         let hang = picture.map { ["BGRUN_TEST_HANG_ON": $0] } ?? [:]
         let ended = try service.start(
-            arguments + ["--detach"] + (picture == nil ? [] : ["--stall-limit", "2s"]), environment: hang
+            arguments + ["--detach"] + (picture == nil ? [] : ["--stall-limit", "5s"]), environment: hang
         ).end()
         #expect(ended.status == 0 && ended.output == "1\n", "\(ended.errors)")
         #expect(try service.bgrun("fg", "1").status == 0)

@@ -57,7 +57,7 @@ import Testing
     @Test func theTimeBudgetStopsCleanly() throws {
         try place.putPhotos()
         let run = try CommandRun(
-            ["export", "photos", "--out", "out", "--size", "100", "--expire-after", "0.5s", "--grace", "0.1s"],
+            ["export", "photos", "--out", "out", "--size", "100", "--expire-after", "10s", "--grace", "0.1s"],
             in: place,
             environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
         let ended = run.end()
@@ -69,7 +69,7 @@ import Testing
     func aClosedTerminalStopsNothing() throws {
         try place.putPhotos()
         let run = try CommandRun(
-            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "2s"],
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "5s"],
             in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
         try #require(run.waits(for: "\"event\":\"progress\""))
         run.send(SIGHUP)
@@ -110,7 +110,7 @@ import Testing
     @Test func aDecoderThatHangsIsOneFailedItem() throws {
         try place.putPhotos(4)
         let ended = try place.bgrun(
-            "export", "photos", "--out", "out", "--size", "100", "--stall-limit", "0.3s",
+            "export", "photos", "--out", "out", "--size", "100", "--stall-limit", "5s",
             environment: ["BGRUN_TEST_HANG_ON": "photo-0002"])
         #expect(ended.status == 65)
         #expect(ended.errors.contains("photo-0002.jpg: decoderHung"))

@@ -1,3 +1,4 @@
+import ModelParts
 import Foundation
 import Inference
 import ONNXFormat

@@ -26,7 +26,9 @@ final class PriorityFixture: Sendable {
     var system: PrioritySystem {
         PrioritySystem(
             proc: folder + "/proc", cgroups: folder + "/cgroup",
-            environment: ["PATH": folder + "/bin", "XDG_RUNTIME_DIR": folder + "/run"], user: 1000)
+            environment: ["PATH": folder + "/bin", "XDG_RUNTIME_DIR": folder + "/run"], user: 1000,
+            // Beside other tests a command may be slow to start.
+            patience: .seconds(60))
     }
 
     func put(_ text: String, _ path: String) throws {

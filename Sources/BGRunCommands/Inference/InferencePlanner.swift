@@ -152,7 +152,10 @@ struct InferencePlanner {
         case "npz": return .archive
         case "jsonl", "ndjson": return terms.text == nil && !file.isNamed ? nil : .jsonLines
         case "txt": return terms.text == nil && !file.isNamed ? nil : .lines
-        default: return file.isNamed || ContentCheck.looksLikePicture(file.path) ? .picture : nil
+        default:
+            let isPicture =
+                file.isNamed || PictureNames.promisePicture(file.name) || ContentCheck.looksLikePicture(file.path)
+            return isPicture ? .picture : nil
         }
     }
 

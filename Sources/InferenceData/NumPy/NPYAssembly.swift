@@ -26,7 +26,9 @@ package struct NPYAssembly: Sendable {
         rowByteCount = bytes
         let longest = Self.text(descriptor, shape: [.max] + rowShape)
         headerByteCount = (10 + longest.utf8.count + 1 + 63) / 64 * 64
-        guard headerByteCount - 10 <= UInt16.max else { throw .tooLarge("A row of the shape \(rowShape) is too large.") }
+        guard headerByteCount - 10 <= UInt16.max else {
+            throw .tooLarge("A row of the shape \(rowShape) is too large.")
+        }
     }
 
     private static func text(_ descriptor: String, shape: [Int]) -> String {

@@ -44,7 +44,9 @@ enum NPYElements {
         _ bytes: UnsafeMutableRawBufferPointer, _: Element.Type, _ index: Int
     ) {
         let offset = index * MemoryLayout<Element>.stride
-        bytes.storeBytes(of: bytes.load(fromByteOffset: offset, as: Element.self).byteSwapped, toByteOffset: offset, as: Element.self)
+        bytes.storeBytes(
+            of: bytes.load(fromByteOffset: offset, as: Element.self).byteSwapped, toByteOffset: offset, as: Element.self
+        )
     }
 
     /// `stored` has the axes in reverse; the result has them in the order of `shape`.

@@ -70,7 +70,8 @@ package struct Boxes: Sendable {
                 .sorted { $0.score == $1.score ? $0.number < $1.number : $0.score > $1.score }
             let kept = suppressed(candidates.prefix(Self.largestCandidateCount))
             return Result(
-                boxes: kept.map { box($0, placement) }, width: placement.originalWidth, height: placement.originalHeight)
+                boxes: kept.map { box($0, placement) }, width: placement.originalWidth, height: placement.originalHeight
+            )
         }
     }
 

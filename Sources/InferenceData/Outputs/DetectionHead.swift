@@ -67,11 +67,13 @@ struct DetectionHead {
             }
             let score = best.score * own
             let (x, y, width, height) = (number(0), number(1), number(2), number(3))
-            guard score >= confidence, score.isFinite, [x, y, width, height].allSatisfy(\.isFinite), width > 0, height > 0
+            guard score >= confidence, score.isFinite, [x, y, width, height].allSatisfy(\.isFinite), width > 0,
+                height > 0
             else { continue }
             found.append(
                 Candidate(
-                    x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, classIndex: best.index,
+                    x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2,
+                    classIndex: best.index,
                     score: score, number: box))
         }
         return found

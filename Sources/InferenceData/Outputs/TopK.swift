@@ -44,7 +44,8 @@ package struct TopK: Sendable {
         try labels?.check(classCount: classCount)
         let all = scores.doubles()
         // Values of float32 are told as such: as float64 they would have digits that mean nothing.
-        let isNarrow = scores.elementType == .float32 || scores.elementType == .float16 || scores.elementType == .bfloat16
+        let isNarrow =
+            scores.elementType == .float32 || scores.elementType == .float16 || scores.elementType == .bfloat16
         return (0..<scores.shape[0]).map { row in
             let values = Array(all[(row * classCount)..<((row + 1) * classCount)])
             return Result(classes: best(softmax ? Self.softmax(values) : values, isNarrow: isNarrow))

@@ -28,7 +28,8 @@ package struct TilePlan: Hashable, Sendable {
     /// - Throws: `mismatch` where a tile is not larger than its margins, or the numbers do not go together.
     package init(width: Int, height: Int, tile: Int, margin: Int, multiple: Int = 1) throws(DataError) {
         guard width > 0, height > 0, margin >= 0, multiple > 0, tile > 0, tile % multiple == 0 else {
-            throw .mismatch("Tiles of \(tile) pixels with margins of \(margin), at multiples of \(multiple), are not possible.")
+            throw .mismatch(
+                "Tiles of \(tile) pixels with margins of \(margin), at multiples of \(multiple), are not possible.")
         }
         let columns = try Self.spans(width, tile: tile, margin: margin, multiple: multiple)
         let rows = try Self.spans(height, tile: tile, margin: margin, multiple: multiple)

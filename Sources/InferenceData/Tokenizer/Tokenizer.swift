@@ -83,7 +83,8 @@ package struct Tokenizer: Sendable {
         guard !texts.isEmpty else { throw .mismatch("A batch of no texts was asked for.") }
         let limit = [length, largestLength].compactMap { $0 }.min()
         if let limit, limit <= parts.template.addedCount {
-            throw .mismatch("A length of \(limit) tokens leaves no room beside \(parts.template.addedCount) special ones.")
+            throw .mismatch(
+                "A length of \(limit) tokens leaves no room beside \(parts.template.addedCount) special ones.")
         }
         let encodings = texts.map { encode($0, limit: limit) }
         let columns = length ?? encodings.map(\.ids.count).max() ?? 0

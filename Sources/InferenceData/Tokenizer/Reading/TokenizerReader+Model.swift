@@ -41,7 +41,9 @@ extension TokenizerReader {
     }
 
     private mutating func bytePairEncoding(_ value: JSONValue) throws(DataError) -> BytePairEncoding? {
-        if value["byte_fallback"]?.flag == true { let _: BytePairEncoding? = refuse("the \"byte_fallback\" of a BPE model") }
+        if value["byte_fallback"]?.flag == true {
+            let _: BytePairEncoding? = refuse("the \"byte_fallback\" of a BPE model")
+        }
         if case .number(let share) = value["dropout"] ?? .null, share > 0 {
             let _: BytePairEncoding? = refuse("the \"dropout\" of a BPE model")
         }
@@ -50,7 +52,8 @@ extension TokenizerReader {
         if let name = value["unk_token"]?.string {
             unknown = vocabulary.id(name)
             guard unknown != nil else {
-                throw .damaged("The vocabulary of the tokenizer lacks its token for what is unknown, \"\(name.prefix(40))\".")
+                throw .damaged(
+                    "The vocabulary of the tokenizer lacks its token for what is unknown, \"\(name.prefix(40))\".")
             }
         }
         let prefix = value["continuing_subword_prefix"]?.string ?? ""

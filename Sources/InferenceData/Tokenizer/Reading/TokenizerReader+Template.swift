@@ -28,7 +28,8 @@ extension TokenizerReader {
             if let special = piece["SpecialToken"], let name = special["id"]?.string {
                 let ids = (value["special_tokens"]?[name]?["ids"]?.list ?? []).compactMap(\.integer)
                 guard !ids.isEmpty else {
-                    throw .damaged("The template of the tokenizer uses \"\(name.prefix(40))\" and gives no number for it.")
+                    throw .damaged(
+                        "The template of the tokenizer uses \"\(name.prefix(40))\" and gives no number for it.")
                 }
                 template.pieces.append(.special(ids: ids, typeID: special["type_id"]?.integer ?? 0))
             } else if let sequence = piece["Sequence"], sequence["id"]?.string == "A" {

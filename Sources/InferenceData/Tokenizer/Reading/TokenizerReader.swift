@@ -44,7 +44,7 @@ struct TokenizerReader {
     mutating func noting<Part>(_ read: () throws(DataError) -> Part) throws(DataError) -> Part? {
         do throws(DataError) {
             return try read()
-        } catch where error.code == .unsupported {
+        } catch  where error.code == .unsupported {
             unsupported += error.unsupported
             return nil
         }
@@ -96,7 +96,9 @@ struct TokenizerReader {
             }
             return padding
         }
-        guard let id = value["pad_id"]?.integer else { throw .damaged("The padding of the tokenizer has no \"pad_id\".") }
+        guard let id = value["pad_id"]?.integer else {
+            throw .damaged("The padding of the tokenizer has no \"pad_id\".")
+        }
         padding.id = id
         padding.typeID = value["pad_type_id"]?.integer ?? 0
         padding.isOnLeft = value["direction"]?.string == "Left"

@@ -1,11 +1,11 @@
 import Foundation
-import Inference
-import ONNXFormat
+package import Inference
+package import ONNXFormat
 import SwiftProtobuf
 
 /// Builds model files in code.
-enum ModelParts {
-    static func model(_ graph: ONNXGraph, opset: Int64 = 21, functions: [ONNXFunction] = []) -> ONNXModel {
+package enum ModelParts {
+    package static func model(_ graph: ONNXGraph, opset: Int64 = 21, functions: [ONNXFunction] = []) -> ONNXModel {
         var model = ONNXModel()
         model.irVersion = 10
         model.graph = graph
@@ -14,14 +14,14 @@ enum ModelParts {
         return model
     }
 
-    static func set(_ domain: String, _ version: Int64) -> ONNXOperatorSet {
+    package static func set(_ domain: String, _ version: Int64) -> ONNXOperatorSet {
         var set = ONNXOperatorSet()
         set.domain = domain
         set.version = version
         return set
     }
 
-    static func graph(
+    package static func graph(
         inputs: [ONNXValueInfo], outputs: [String], nodes: [ONNXNode], initialisers: [ONNXTensor] = []
     ) -> ONNXGraph {
         var graph = ONNXGraph()
@@ -33,14 +33,14 @@ enum ModelParts {
         return graph
     }
 
-    static func untyped(_ name: String) -> ONNXValueInfo {
+    package static func untyped(_ name: String) -> ONNXValueInfo {
         var port = ONNXValueInfo()
         port.name = name
         return port
     }
 
     /// A declared value: the type is a number of the standard, 1 for float32; the shape has extents, or names of them.
-    static func port(_ name: String, type: Int32 = 1, _ shape: [Any]) -> ONNXValueInfo {
+    package static func port(_ name: String, type: Int32 = 1, _ shape: [Any]) -> ONNXValueInfo {
         var port = untyped(name)
         port.type.tensorType.elemType = type
         port.type.tensorType.shape.dim = shape.map { part in
@@ -52,7 +52,7 @@ enum ModelParts {
         return port
     }
 
-    static func node(
+    package static func node(
         _ type: String, _ inputs: [String], _ outputs: [String], domain: String = "", name: String = "",
         _ attributes: [ONNXAttribute] = []
     ) -> ONNXNode {
@@ -66,7 +66,7 @@ enum ModelParts {
         return node
     }
 
-    static func attribute(_ name: String, int: Int64) -> ONNXAttribute {
+    package static func attribute(_ name: String, int: Int64) -> ONNXAttribute {
         var attribute = ONNXAttribute()
         attribute.name = name
         attribute.type = .int
@@ -74,7 +74,7 @@ enum ModelParts {
         return attribute
     }
 
-    static func attribute(_ name: String, float: Float) -> ONNXAttribute {
+    package static func attribute(_ name: String, float: Float) -> ONNXAttribute {
         var attribute = ONNXAttribute()
         attribute.name = name
         attribute.type = .float
@@ -82,7 +82,15 @@ enum ModelParts {
         return attribute
     }
 
-    static func attribute(_ name: String, reference: String) -> ONNXAttribute {
+    package static func attribute(_ name: String, ints: [Int64]) -> ONNXAttribute {
+        var attribute = ONNXAttribute()
+        attribute.name = name
+        attribute.type = .ints
+        attribute.ints = ints
+        return attribute
+    }
+
+    package static func attribute(_ name: String, reference: String) -> ONNXAttribute {
         var attribute = ONNXAttribute()
         attribute.name = name
         attribute.type = .float
@@ -90,7 +98,7 @@ enum ModelParts {
         return attribute
     }
 
-    static func tensor(_ name: String, _ shape: [Int64], floats: [Float]) -> ONNXTensor {
+    package static func tensor(_ name: String, _ shape: [Int64], floats: [Float]) -> ONNXTensor {
         var tensor = ONNXTensor()
         tensor.name = name
         tensor.dims = shape
@@ -99,7 +107,7 @@ enum ModelParts {
         return tensor
     }
 
-    static func tensor(_ name: String, _ shape: [Int64], ints: [Int64]) -> ONNXTensor {
+    package static func tensor(_ name: String, _ shape: [Int64], ints: [Int64]) -> ONNXTensor {
         var tensor = ONNXTensor()
         tensor.name = name
         tensor.dims = shape
@@ -109,7 +117,7 @@ enum ModelParts {
     }
 
     /// A tensor whose data lies in a file.
-    static func external(
+    package static func external(
         _ name: String, _ shape: [Int64], location: String, offset: String? = nil, length: String? = nil
     ) -> ONNXTensor {
         var tensor = ONNXTensor()
@@ -127,12 +135,12 @@ enum ModelParts {
         return tensor
     }
 
-    static func load(_ model: ONNXModel, folder: String? = nil) throws -> Model {
+    package static func load(_ model: ONNXModel, folder: String? = nil) throws -> Model {
         try ModelImporter().load(bytes: model.serializedData(), folder: folder)
     }
 
     /// The error that loading ends with, nil where there is none.
-    static func error(_ model: ONNXModel, folder: String? = nil) throws -> ModelError? {
+    package static func error(_ model: ONNXModel, folder: String? = nil) throws -> ModelError? {
         let bytes: Data = try model.serializedData()
         do throws(ModelError) {
             _ = try ModelImporter().load(bytes: bytes, folder: folder)

@@ -1,0 +1,261 @@
+import Foundation
+import Glibc
+import ModelParts
+import Testing
+
+/// `bgrun infer`: what is made of inputs, and how a job stops, dies and goes on.
+@Suite struct InferTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+        try place.write(try SmallModel.file(), to: "model.onnx")
+    }
+
+    private func infer(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
+        try CommandRun(["infer", "model.onnx"] + arguments, in: place, environment: environment).end()
+    }
+
+    private func close(_ found: [Float], _ expected: [Float]) -> Bool {
+        found.count == expected.count
+            && zip(found, expected).allSatisfy { abs($0 - $1) <= 1e-4 * max(1, abs($1)) }
+    }
+
+    // MARK: Results
+
+    @Test(arguments: ["1", "4", "64"]) func rowsOfAnArrayKeepTheirOrderAndTheirValues(batch: String) throws {
+        let inputs = SmallModel.inputs(11)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        let ended = try infer("data.npy", "--out", "out", "--batch", batch, "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect((try ended.json()["counts"] as? [String: Int])?["good"] == 11)
+        let scores = try SmallModel.read(place.path + "/out/scores.npy")
+        #expect(scores.shape == [11, SmallModel.classes])
+        #expect(close(scores.values, try SmallModel.scores(inputs)))
+        let lines = try place.lines("out/inputs.jsonl")
+        #expect(lines.map { $0["row"] as? Int } == Array(0..<11))
+        #expect(lines[3]["input"] as? String == "\(place.path)/data.npy[3]")
+        #expect(Set(try place.contents("out").keys) == ["scores.npy", "inputs.jsonl"])
+    }
+
+    @Test func anArrayOfDoublesIsTakenAsWhatTheModelTakes() throws {
+        let inputs = SmallModel.inputs(2)
+        try place.write(try SmallModel.array(inputs), to: "single.npy")
+        var header = Data([0x93]) + Data("NUMPY".utf8) + Data([1, 0])
+        var text = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 32, 32), }"
+        text += String(repeating: " ", count: 117 - text.utf8.count) + "\n"
+        header += Data([UInt8(text.utf8.count), 0]) + Data(text.utf8)
+        try place.write(inputs.map(Double.init).withUnsafeBytes { header + Data($0) }, to: "double.npy")
+        #expect(try infer("single.npy", "--out", "single").status == 0)
+        let ended = try infer("double.npy", "--out", "double")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try place.contents("single")["scores.npy"] == place.contents("double")["scores.npy"])
+    }
+
+    @Test func aPictureThatIsNoneCostsItsRowAlone() throws {
+        try place.putPhotos(6)
+        try place.write("this is no picture", to: "photos/photo-0003a.jpg")
+        let ended = try infer("photos", "--out", "out", "--batch", "3")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0003a.jpg: damaged: "), "\(ended.errors)")
+        let scores = try SmallModel.read(place.path + "/out/scores.npy")
+        try #require(scores.shape == [7, SmallModel.classes])
+        let lines = try place.lines("out/inputs.jsonl")
+        for row in 0..<7 {
+            let values = scores.values[(row * SmallModel.classes)..<((row + 1) * SmallModel.classes)]
+            #expect(values.allSatisfy(\.isNaN) == (row == 3), "row \(row)")
+            #expect((lines[row]["error"] as? String == "damaged") == (row == 3), "row \(row)")
+        }
+    }
+
+    @Test func aPictureThatVanishesIsNamedWithItsReason() throws {
+        try place.putPhotos(4)
+        let run = try CommandRun(
+            [
+                "infer", "model.onnx", "photos", "--out", "out", "--batch", "2", "--workers", "1", "--progress", "json",
+                "--stall-limit", "5s",
+            ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
+        try #require(run.waits(for: "\"files\":0,"))
+        unlink(place.path + "/photos/photo-0004.jpg")
+        let ended = run.end()
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("No such file or directory"), "\(ended.errors)")
+        let scores = try SmallModel.read(place.path + "/out/scores.npy").values
+        // The batch that hung, and the picture that had gone; their neighbour has its scores.
+        #expect(scores.chunked(SmallModel.classes).map { $0.allSatisfy(\.isNaN) } == [true, true, false, true])
+    }
+
+    @Test func archivesNameTheInputsOfTheModel() throws {
+        let inputs = SmallModel.inputs(3)
+        try place.write(try SmallModel.array(inputs), to: "same.npy")
+        try SmallModel.archive(inputs, name: "image", at: place.path + "/good.npz")
+        try SmallModel.archive(inputs, name: "picture", at: place.path + "/other.npz")
+        #expect(try infer("same.npy", "--out", "array").status == 0)
+        let good = try infer("good.npz", "--out", "archive")
+        #expect(good.status == 0, "\(good.errors)")
+        #expect(try place.contents("array")["scores.npy"] == place.contents("archive")["scores.npy"])
+        let other = try infer("other.npz", "--out", "other")
+        #expect(other.status == 65)
+        #expect(other.errors.contains("has no \"image\"; it has picture"), "\(other.errors)")
+    }
+
+    // MARK: Refusals
+
+    @Test func everythingThatIsMissingIsListedBeforeAnyWork() throws {
+        try place.putPhotos(1)
+        let nodes = ["Unheard", "Unseen"].map { ModelParts.node($0, ["scores"], [$0]) }
+        try place.write(try SmallModel.file(nodes: nodes), to: "model.onnx")
+        let ended = try infer("photos", "--out", "out")
+        #expect(ended.status == 69)
+        #expect(ended.errors.contains("Unheard") && ended.errors.contains("Unseen"))
+        #expect(!place.exists("out") && ended.output.isEmpty)
+    }
+
+    @Test func modelsThatCannotBeReadAreNamed() throws {
+        try place.putPhotos(1)
+        try place.write("text", to: "model.onnx")
+        let damaged = try infer("photos", "--out", "out")
+        #expect(damaged.status == 65 && damaged.errors.contains("\(place.path)/model.onnx: "))
+        unlink(place.path + "/model.onnx")
+        let missing = try infer("photos", "--out", "out")
+        #expect(missing.status == 66 && missing.errors.contains("\(place.path)/model.onnx"))
+        #expect(!place.exists("out"))
+    }
+
+    @Test func inputsThatDoNotFitAreToldWithTheShapes() throws {
+        try place.write(try SmallModel.array(SmallModel.inputs(1)), to: "data.npy")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: place.path + "/data.npy"))
+        let shape = try #require(bytes.range(of: Data("(1, 3, 32, 32)".utf8)))
+        bytes.replaceSubrange(shape, with: Data("(1, 3, 16, 64)".utf8))
+        try place.write(bytes, to: "wide.npy")
+        let ended = try infer("wide.npy", "data.npy", "--out", "out")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("wide.npy[0]: "), "\(ended.errors)")
+        #expect(
+            try SmallModel.read(place.path + "/out/scores.npy").values.map(\.isNaN).filter { $0 }.count
+                == SmallModel.classes)
+        #expect(try infer("data.npy", "--out", "none", "--extent", "depth=3").status == 64)
+        #expect(try infer("none.npy", "--out", "none").status == 66)
+        #expect(!place.exists("none"))
+    }
+
+    @Test func whatSomebodyElsePutThereStays() throws {
+        try place.write(try SmallModel.array(SmallModel.inputs(1)), to: "data.npy")
+        try place.write("mine", to: "out/inputs.jsonl")
+        let kept = try infer("data.npy", "--out", "out")
+        #expect(kept.status == 64 || kept.status == 73)
+        #expect(kept.errors.contains("--existing overwrite"), "\(kept.errors)")
+        #expect(try place.contents("out") == ["inputs.jsonl": Data("mine".utf8)])
+        #expect(try infer("data.npy", "--out", "out", "--existing", "overwrite").status == 0)
+        #expect(try place.lines("out/inputs.jsonl").count == 1)
+    }
+
+    @Test func aDryRunChangesNothing() throws {
+        try place.putPhotos(5)
+        let ended = try infer("photos", "--out", "out", "--batch", "2", "--dry-run", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let plan = try ended.json()
+        #expect(plan["inputs"] as? Int == 5 && plan["batches"] as? Int == 3 && plan["done"] as? Int == 0)
+        #expect(!place.exists("out"))
+    }
+
+    // MARK: Going on
+
+    private func whole() throws -> [String: Data] {
+        let ended = try infer("photos", "--out", "whole", "--batch", "2")
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try place.contents("whole")
+    }
+
+    /// A run whose third batch of six hangs, met when the others are done.
+    private func hangingRun() throws -> CommandRun {
+        let run = try CommandRun(
+            [
+                "infer", "model.onnx", "photos", "--out", "out", "--batch", "2", "--progress", "json", "--workers", "2",
+                "--grace", "0.1s",
+            ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0005"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 2),"))
+        return run
+    }
+
+    @Test("rule 77, rule 82: after kill -9 the same command goes on, and gives the same bytes")
+    func afterAKillTheSameCommandGoesOn() throws {
+        try place.putPhotos()
+        let run = try hangingRun()
+        run.send(SIGKILL)
+        #expect(run.end().wasKilled)
+        #expect(!place.exists("out/scores.npy") && !place.exists("out/inputs.jsonl"), "whole or not at all")
+        let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let counts = try ended.json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == 2 && counts?["current"] == Photos.count - 2)
+        #expect(try place.contents("out") == whole())
+    }
+
+    @Test("rule 77: a signal stops an inference cleanly", arguments: [SIGINT, SIGTERM])
+    func aSignalStopsCleanly(signal: Int32) throws {
+        try place.putPhotos()
+        let run = try hangingRun()
+        run.send(signal)
+        let stopped = run.end()
+        #expect(stopped.status == 75 && stopped.errors.contains("same command"), "\(stopped.errors)")
+        #expect(!place.exists("out/scores.npy"))
+        #expect(try infer("photos", "--out", "out", "--batch", "2").status == 0)
+        #expect(try place.contents("out") == whole())
+    }
+
+    @Test("rule 83: another model, other settings or another input are done anew")
+    func whatChangedIsDoneAnew() throws {
+        try place.putPhotos(4)
+        func good(_ arguments: String...) throws -> Int? {
+            let ended = try CommandRun(
+                ["infer", "model.onnx", "photos", "--out", "out", "--json"] + arguments, in: place
+            ).end()
+            return (try ended.json()["counts"] as? [String: Int])?["good"]
+        }
+        #expect(try good() == 4)
+        #expect(try good() == 0)
+        try place.write(try SmallModel.file(seed: 2), to: "model.onnx")
+        #expect(try good() == 4)
+        #expect(try good("--preset", "unit") == 4)
+        let photo = try #require(try Photos.small.get().last)
+        try place.put(photo, at: "photos/photo-0009.jpg")
+        #expect(try good("--preset", "unit") == 5)
+    }
+
+    @Test func aWorkerThatCrashesCostsItsBatch() throws {
+        try place.putPhotos(6)
+        let ended = try infer(
+            "photos", "--out", "out", "--batch", "2", environment: ["BGRUN_TEST_CRASH_ON": "photo-0003"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0003.jpg: decoderCrashed"), "\(ended.errors)")
+        let scores = try SmallModel.read(place.path + "/out/scores.npy").values
+        #expect(
+            scores.chunked(SmallModel.classes).map { $0.allSatisfy(\.isNaN) } == [
+                false, false, true, true, false, false,
+            ])
+        #expect(try place.lines("out/inputs.jsonl").filter { $0["error"] as? String == "noResult" }.count == 2)
+    }
+
+    @Test("rule 95: a worker of an inference reads its inputs and its model, and nothing else")
+    func aWorkerReadsNothingElse() throws {
+        try place.putPhotos(2)
+        try place.write("a secret", to: "secret.txt")
+        let ended = try infer(
+            "photos", "--out", "out", "--batch", "1",
+            environment: [
+                "BGRUN_TEST_ESCAPE_ON": "photo-0001",
+                "BGRUN_TEST_ESCAPES":
+                    "read:\(place.path)/secret.txt read:\(place.path)/model.onnx write:\(place.path)/x",
+            ])
+        #expect(ended.errors.contains("secret.txt=Permission denied"), "\(ended.errors)")
+        #expect(ended.errors.contains("model.onnx=done"), "\(ended.errors)")
+        #expect(ended.errors.contains("/x=Permission denied"), "\(ended.errors)")
+    }
+}
+
+extension Array {
+    fileprivate func chunked(_ count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+    }
+}

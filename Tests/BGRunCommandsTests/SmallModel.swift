@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import Inference
+import InferenceData
+import ModelParts
+import ONNXFormat
+import SwiftProtobuf
+
+/// A classifier of pictures of 32 x 32 pixels with weights of its own: small enough to be made by a test, and no two
+/// inputs give the same scores.
+enum SmallModel {
+    static let side = 32
+    static let classes = 10
+
+    /// The model's file. Another `seed` is another model.
+    static func file(seed: UInt64 = 1, nodes: [ONNXNode] = []) throws -> Data {
+        var random = Dice(seed: seed)
+        func weights(_ name: String, _ shape: [Int64]) -> ONNXTensor {
+            ModelParts.tensor(name, shape, floats: (0..<shape.reduce(1, *)).map { _ in random.next() })
+        }
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("image", ["batch", 3, side, side])], outputs: ["scores"],
+            nodes: [
+                ModelParts.node(
+                    "Conv", ["image", "kernel", "bias"], ["seen"],
+                    [
+                        ModelParts.attribute("kernel_shape", ints: [3, 3]),
+                        ModelParts.attribute("pads", ints: [1, 1, 1, 1]),
+                        ModelParts.attribute("strides", ints: [2, 2]),
+                    ]),
+                ModelParts.node("Relu", ["seen"], ["lit"]),
+                ModelParts.node("GlobalAveragePool", ["lit"], ["mean"]),
+                ModelParts.node("Flatten", ["mean"], ["flat"]),
+                ModelParts.node(
+                    "Gemm", ["flat", "matrix", "offset"], ["scores"], [ModelParts.attribute("transB", int: 1)]),
+            ] + nodes,
+            initialisers: [
+                weights("kernel", [16, 3, 3, 3]), weights("bias", [16]),
+                weights("matrix", [Int64(classes), 16]), weights("offset", [Int64(classes)]),
+            ])
+        return try ModelParts.model(graph).serializedData()
+    }
+
+    /// The scores of inputs by the plain operators, `[inputs, classes]`.
+    static func scores(_ inputs: [Float], seed: UInt64 = 1) throws -> [Float] {
+        let model = try ModelImporter().load(bytes: try file(seed: seed))
+        let image = try Tensor(
+            .float32, shape: [inputs.count / (3 * side * side), 3, side, side], elements: inputs)
+        let outputs = try ReferenceRunner().run(model, inputs: ["image": image])
+        return outputs.first?.elements(as: Float.self) ?? []
+    }
+
+    /// Values of inputs, which are the same for the same seed.
+    static func inputs(_ count: Int, seed: UInt64 = 7) -> [Float] {
+        var random = Dice(seed: seed)
+        return (0..<(count * 3 * side * side)).map { _ in random.next() }
+    }
+
+    /// A NumPy file of `[count, 3, side, side]`.
+    static func array(_ values: [Float]) throws -> Data {
+        let tensor = try Tensor(
+            .float32, shape: [values.count / (3 * side * side), 3, side, side], elements: values)
+        return Data(try NPYAssembly.bytes(of: tensor))
+    }
+
+    /// The same as an archive that calls the array `name`.
+    static func archive(_ values: [Float], name: String, at path: String) throws {
+        let tensor = try Tensor(
+            .float32, shape: [values.count / (3 * side * side), 3, side, side], elements: values)
+        let file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        defer { close(file) }
+        try NPZWriter.write([(name, tensor)], to: file)
+    }
+
+    /// The numbers of a NumPy file of float32, and its shape.
+    static func read(_ path: String) throws -> (shape: [Int], values: [Float]) {
+        try withOpenFile(path) { file throws(DataError) in
+            let array = try NPYFile(file).array()
+            return (array.shape, array.elements(as: Float.self))
+        }
+    }
+
+    /// Numbers from -1 to 1 (Vigna's splitmix64).
+    private struct Dice {
+        private var state: UInt64
+
+        init(seed: UInt64) { state = seed }
+
+        mutating func next() -> Float {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return Float(Double((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1)
+        }
+    }
+}
+
+extension TestPlace {
+    func write(_ data: Data, to path: String) throws {
+        let target = self.path + "/" + path
+        try FileManager.default.createDirectory(
+            atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try data.write(to: URL(fileURLWithPath: target))
+    }
+
+    /// Lines of JSON of a file.
+    func lines(_ path: String) throws -> [[String: Any]] {
+        try String(contentsOfFile: self.path + "/" + path, encoding: .utf8).split(separator: "\n").map {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+        }
+    }
+}
