@@ -1,5 +1,5 @@
-package import ImageCodecs
-package import Inference
+import ImageCodecs
+import Inference
 
 /// Why data cannot become tensors, or tensors data.
 package struct DataError: Error, Hashable, CustomStringConvertible {
@@ -27,7 +27,9 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
     package var unsupported: [String] = []
 
     package var description: String { sentence }
+}
 
+extension DataError {
     static func notReadable(_ sentence: String) -> DataError { DataError(code: .notReadable, sentence: sentence) }
     static func damaged(_ sentence: String) -> DataError { DataError(code: .damaged, sentence: sentence) }
     static func tooLarge(_ sentence: String) -> DataError { DataError(code: .tooLarge, sentence: sentence) }
@@ -49,7 +51,8 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
             case .encode: .notWritable
             case .stopped: .stopped
             }
-        self.init(code: code, sentence: "\(error.reason).", unsupported: error.code == .unsupported ? [error.reason] : [])
+        self.init(
+            code: code, sentence: "\(error.reason).", unsupported: error.code == .unsupported ? [error.reason] : [])
     }
 
     /// Of a tensor that could not be made.

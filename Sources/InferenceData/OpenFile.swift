@@ -93,3 +93,21 @@ func endFile(_ descriptor: Int32, at byteCount: Int) throws(DataError) {
         guard errno == EINTR else { throw .notWritable("Writing failed: \(String(cString: strerror(errno))).") }
     }
 }
+
+extension [UInt8] {
+    /// The bytes, for work that throws errors of data.
+    func withDataBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(DataError) -> Result
+    ) throws(DataError) -> Result {
+        try withUnsafeBufferPointer { buffer throws(DataError) in try body(UnsafeRawBufferPointer(buffer)) }
+    }
+
+    /// The bytes to be written, for work that throws errors of data.
+    mutating func withMutableDataBytes<Result>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(DataError) -> Result
+    ) throws(DataError) -> Result {
+        try withUnsafeMutableBufferPointer { buffer throws(DataError) in
+            try body(UnsafeMutableRawBufferPointer(buffer))
+        }
+    }
+}

@@ -39,10 +39,12 @@ package enum Batch {
     package static func rows(_ range: Range<Int>, of tensor: Tensor) throws(DataError) -> Tensor {
         guard tensor.elementType != .string else { throw .unsupported(["batches of strings"]) }
         guard let count = tensor.shape.first, range.lowerBound >= 0, range.upperBound <= count else {
-            throw .mismatch("Rows \(range.lowerBound) to \(range.upperBound) of the shape \(tensor.shape) were asked for.")
+            throw .mismatch(
+                "Rows \(range.lowerBound) to \(range.upperBound) of the shape \(tensor.shape) were asked for.")
         }
         return try asDataError { () throws(ModelError) in
-            try Tensor(tensor.elementType, shape: [range.count] + tensor.shape.dropFirst()) { target throws(ModelError) in
+            try Tensor(tensor.elementType, shape: [range.count] + tensor.shape.dropFirst()) {
+                target throws(ModelError) in
                 guard target.count > 0 else { return }
                 let rowBytes = tensor.byteCount / count
                 try tensor.withBytes { source in

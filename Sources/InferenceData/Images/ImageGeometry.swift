@@ -83,7 +83,8 @@ struct ImageGeometry: Hashable {
     var placement: ImagePlacement {
         ImagePlacement(
             originalWidth: originalWidth, originalHeight: originalHeight, width: width, height: height,
-            scaleX: Double(resizedWidth) / Double(originalWidth), scaleY: Double(resizedHeight) / Double(originalHeight),
+            scaleX: Double(resizedWidth) / Double(originalWidth),
+            scaleY: Double(resizedHeight) / Double(originalHeight),
             offsetX: Double(left), offsetY: Double(top))
     }
 

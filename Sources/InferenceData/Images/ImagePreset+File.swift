@@ -10,13 +10,15 @@ extension ImagePreset {
     ///   contradicts itself.
     package static func named(_ nameOrPath: String) throws(DataError) -> ImagePreset {
         if let found = builtIn.first(where: { $0.key == nameOrPath }) { return found.value }
-        do {
+        do throws(DataError) {
             let bytes = try withOpenFile(nameOrPath) { file throws(DataError) in
                 try file.bytes(limit: largestFileBytes)
             }
-            guard let text = String(validating: bytes, as: UTF8.self) else { throw DataError.damaged("It is not text.") }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw DataError.damaged("It is not text.")
+            }
             return try parse(text)
-        } catch where error.code == .notReadable {
+        } catch  where error.code == .notReadable {
             throw .notReadable(
                 "\"\(nameOrPath)\" is neither one of \(names.joined(separator: ", ")) nor a file that can be read.")
         }
@@ -120,7 +122,8 @@ private struct PresetValue {
                 (node.string ?? "").split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
             }
         let known = sides.compactMap { $0 }
-        guard known.count == sides.count, (1...2).contains(known.count), let width = known.first, let height = known.last
+        guard known.count == sides.count, (1...2).contains(known.count), let width = known.first,
+            let height = known.last
         else { throw refused("a side in pixels, or WIDTHxHEIGHT") }
         return ImagePreset.Size(width: width, height: height)
     }

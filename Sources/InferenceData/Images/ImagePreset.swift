@@ -85,7 +85,9 @@ package struct ImagePreset: Codable, Hashable, Sendable {
                 throw .mismatch("\"\(name)\" needs one number, or one for each of \(channelCount) channels.")
             }
         }
-        guard scale.isFinite, !std.contains(0) else { throw .mismatch("\"scale\" and \"std\" must not lead to infinity.") }
+        guard scale.isFinite, !std.contains(0) else {
+            throw .mismatch("\"scale\" and \"std\" must not lead to infinity.")
+        }
         guard fill.count == 3 else { throw .mismatch("\"fill\" needs three numbers: red, green and blue.") }
     }
 }

@@ -136,7 +136,8 @@ package final class ImageReader {
         let chunks = Swift.stride(from: 0, to: plan.height, by: chunk).map { $0..<min(plan.height, $0 + chunk) }
         let most = chunks.map { plan.sourceRows(for: $0).count }.max() ?? 0
         window.reset(
-            strideBytes: source.width * pixelBytes, capacityRows: min(most + plan.vTaps + Self.batchRows, source.height))
+            strideBytes: source.width * pixelBytes, capacityRows: min(most + plan.vTaps + Self.batchRows, source.height)
+        )
         var next = 0
         while !source.isAtEnd {
             try pulse.check()

@@ -26,7 +26,9 @@ package struct NPYAssembly: Sendable {
         rowByteCount = bytes
         let longest = Self.text(descriptor, shape: [.max] + rowShape)
         headerByteCount = (10 + longest.utf8.count + 1 + 63) / 64 * 64
-        guard headerByteCount - 10 <= UInt16.max else { throw .tooLarge("A row of the shape \(rowShape) is too large.") }
+        guard headerByteCount - 10 <= UInt16.max else {
+            throw .tooLarge("A row of the shape \(rowShape) is too large.")
+        }
     }
 
     private static func text(_ descriptor: String, shape: [Int]) -> String {
@@ -66,7 +68,7 @@ package struct NPYAssembly: Sendable {
 
     /// Writes the header and ends the file behind the last row.
     package func finish(rowCount: Int, to file: Int32) throws(DataError) {
-        try header(rowCount: rowCount).withUnsafeBytes { bytes throws(DataError) in
+        try header(rowCount: rowCount).withDataBytes { bytes throws(DataError) in
             try writeFully(bytes, to: file, offset: 0)
         }
         try endFile(file, at: offset(ofRow: rowCount))

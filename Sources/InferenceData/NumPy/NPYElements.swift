@@ -8,6 +8,7 @@ enum NPYElements {
     ///   - header: Says how the bytes lie; its shape need not be that of the tensor, but for Fortran order.
     ///   - shape: Of the tensor.
     ///   - read: Fills the memory.
+    /// - Returns: The elements in native order, row by row.
     /// - Throws: what `read` throws, and `tooLarge`.
     static func tensor(
         _ header: NPYHeader, shape: [Int], read: (UnsafeMutableRawBufferPointer) throws(DataError) -> Void
@@ -44,7 +45,9 @@ enum NPYElements {
         _ bytes: UnsafeMutableRawBufferPointer, _: Element.Type, _ index: Int
     ) {
         let offset = index * MemoryLayout<Element>.stride
-        bytes.storeBytes(of: bytes.load(fromByteOffset: offset, as: Element.self).byteSwapped, toByteOffset: offset, as: Element.self)
+        bytes.storeBytes(
+            of: bytes.load(fromByteOffset: offset, as: Element.self).byteSwapped, toByteOffset: offset, as: Element.self
+        )
     }
 
     /// `stored` has the axes in reverse; the result has them in the order of `shape`.

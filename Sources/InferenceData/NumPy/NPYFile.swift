@@ -11,7 +11,7 @@ package struct NPYFile: Sendable {
     package init(_ file: OpenFile) throws(DataError) {
         self.file = file
         var start = [UInt8](repeating: 0, count: min(file.byteCount, NPYHeader.largestByteCount))
-        header = try start.withUnsafeMutableBytes { bytes throws(DataError) in
+        header = try start.withMutableDataBytes { bytes throws(DataError) in
             try file.read(into: bytes, offset: 0)
             return try NPYHeader(parsing: UnsafeRawBufferPointer(bytes))
         }
@@ -24,7 +24,7 @@ package struct NPYFile: Sendable {
     ///   `notReadable` where the file fails.
     package func rows(_ range: Range<Int>, largestBytes: Int = 1 << 30) throws(DataError) -> Tensor {
         guard range.lowerBound >= 0, range.upperBound <= rowCount else {
-            throw .mismatch("Rows \(range.lowerBound) to \(range.upperBound) of a file with \(rowCount) were asked for.")
+            throw .mismatch("Rows \(range.lowerBound)..<\(range.upperBound) of a file with \(rowCount) were asked for.")
         }
         // The rows of a file in Fortran order lie all over it.
         guard !header.isFortranOrder || header.shape.count < 2 else {

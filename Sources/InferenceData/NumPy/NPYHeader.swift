@@ -16,7 +16,7 @@ package struct NPYHeader: Hashable, Sendable {
     /// Shape of one row; empty for scalars and lists.
     package var rowShape: [Int] { Array(shape.dropFirst()) }
     /// Bytes of all elements; the initialiser has made sure that they can be counted.
-    package var dataByteCount: Int { shape.reduce(elementType.byteCount, *) }
+    package var dataByteCount: Int { shape.contains(0) ? 0 : shape.reduce(elementType.byteCount, *) }
 
     /// What a header of any sane array fits into.
     package static let largestByteCount = 1 << 16
@@ -54,12 +54,9 @@ package struct NPYHeader: Hashable, Sendable {
         isFortranOrder = fields.isFortranOrder
         shape = fields.shape
         byteCount = start + length
-        let type = elementType
-        _ = try asDataError { () throws(ModelError) in
-            let count = try Extents.count(fields.shape)
-            guard !count.multipliedReportingOverflow(by: type.byteCount).overflow else {
-                throw ModelError(code: .tooLarge, sentence: "the shape \(fields.shape) has more bytes than can be counted")
-            }
+        let count = try asDataError { () throws(ModelError) in try Extents.count(fields.shape) }
+        guard !count.multipliedReportingOverflow(by: elementType.byteCount).overflow else {
+            throw .tooLarge("The shape \(shape) has more bytes than can be counted.")
         }
     }
 

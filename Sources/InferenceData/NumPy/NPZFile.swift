@@ -10,12 +10,16 @@ package final class NPZFile {
 
     /// The most members that are looked at.
     private static let largestCount: Int64 = 100_000
+    /// Of the record that ends every ZIP archive (APPNOTE.TXT, section 4.3.16).
+    private static let endRecordBytes = 22
 
     /// - Parameter file: Stays open for as long as this object lives.
     /// - Throws: `damaged` where it is no sound ZIP archive, `tooLarge` for one of very many members, `notReadable` where
     ///   libzip is missing.
     package init(_ file: OpenFile) throws(DataError) {
-        archive = try ArchiveHandle(reading: file)
+        // The library takes nothing at all for an archive without members.
+        guard file.byteCount >= Self.endRecordBytes else { throw .damaged("It is too short for a .npz file.") }
+        let archive = try ArchiveHandle(reading: file)
         var names: [String] = []
         var members: [String: (index: Int64, byteCount: Int)] = [:]
         let count = bg_archive_member_count(archive.pointer)
@@ -34,6 +38,7 @@ package final class NPZFile {
             members[short] = (index, byteCount)
             names.append(short)
         }
+        self.archive = archive
         self.names = names
         self.members = members
     }
@@ -57,8 +62,8 @@ package final class NPZFile {
                 try member.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[first.count...]))
             }
             // The checksum is compared when the end is met.
-            var end: UInt8 = 0
-            let extra = try withUnsafeMutableBytes(of: &end) { bytes throws(DataError) in try member.readSome(into: bytes) }
+            var end: [UInt8] = [0]
+            let extra = try end.withMutableDataBytes { bytes throws(DataError) in try member.readSome(into: bytes) }
             guard extra == 0 else { throw .damaged("\"\(name)\" is longer than the archive says.") }
             return tensor
         }
@@ -73,7 +78,7 @@ package final class NPZFile {
         /// The header, and what was read behind it.
         func header() throws(DataError) -> (header: NPYHeader, begun: ArraySlice<UInt8>) {
             var start = [UInt8](repeating: 0, count: min(byteCount, NPYHeader.largestByteCount))
-            let header = try start.withUnsafeMutableBytes { bytes throws(DataError) in
+            let header = try start.withMutableDataBytes { bytes throws(DataError) in
                 try read(into: bytes)
                 return try NPYHeader(parsing: UnsafeRawBufferPointer(bytes))
             }

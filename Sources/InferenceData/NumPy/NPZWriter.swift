@@ -26,7 +26,8 @@ package enum NPZWriter {
             bytes.copyBytes(from: file)
             held.append(bytes)
             try archiveCall(orThrow: DataError.notWritable) { reason, size in
-                bg_archive_add(archive.pointer, "\(name).npy", bytes.baseAddress, UInt64(bytes.count), reason, size) == 0
+                bg_archive_add(archive.pointer, "\(name).npy", bytes.baseAddress, UInt64(bytes.count), reason, size)
+                    == 0
             }
         }
         try archiveCall(orThrow: DataError.notWritable) { reason, size in

@@ -16,9 +16,20 @@ package struct Boxes: Sendable {
     package struct Result: Hashable, Sendable, JSONLineResult {
         /// Highest score first.
         package var boxes: [Box]
+        /// Of the upright original picture.
         package var width: Int
         package var height: Int
-        package func jsonLine(for input: String) -> String { "" }
+
+        package func jsonLine(for input: String) -> String {
+            let boxes = boxes.map { box in
+                let corners = [box.x1, box.y1, box.x2, box.y2].map { JSONText.number(Float($0)) }
+                let label = box.label.map { "\"label\":\(JSONText.string($0))," } ?? ""
+                return "{\"class\":\(box.classIndex),\(label)\"score\":\(JSONText.number(Float(box.score))),"
+                    + "\"box\":[\(corners.joined(separator: ","))]}"
+            }
+            return "{\"input\":\(JSONText.string(input)),\"width\":\(width),\"height\":\(height),"
+                + "\"boxes\":[\(boxes.joined(separator: ","))]}"
+        }
     }
 
     /// Boxes below this score are left out.
@@ -28,6 +39,9 @@ package struct Boxes: Sendable {
     /// The most boxes of a picture.
     package var largestCount: Int
     package var labels: Labels?
+
+    /// The most candidates that are compared with each other: the best ones, where there are more.
+    private static let largestCandidateCount = 30_000
 
     package init(confidence: Double = 0.25, overlap: Double = 0.45, largestCount: Int = 300, labels: Labels? = nil) {
         self.confidence = confidence
@@ -39,10 +53,49 @@ package struct Boxes: Sendable {
     /// One result for each picture of the batch.
     ///
     /// - Parameters:
-    ///   - output: `[pictures, 4 + classes, boxes]`, or `[pictures, boxes, 5 + classes]` with a score of the box itself.
+    ///   - output: `[pictures, 4 + classes, boxes]`, or `[pictures, boxes, 5 + classes]` with a score of the box itself, which
+    ///     the scores of its classes are multiplied with. Middle, width and height come first. Which of the two it is follows
+    ///     from there being more boxes than numbers a box.
     ///   - placements: Of the batch's pictures.
+    /// - Returns: A result for each picture; boxes with a number that is not finite are left out.
     /// - Throws: `mismatch` for other shapes, or fewer labels than classes.
     package func results(_ output: Tensor, placements: [ImagePlacement]) throws(DataError) -> [Result] {
-        throw .unsupported(["boxes"])
+        let head = try DetectionHead(output)
+        guard placements.count == head.pictureCount else {
+            throw .mismatch("\(placements.count) pictures were given, and the output is of \(head.pictureCount).")
+        }
+        try labels?.check(classCount: head.classCount)
+        return placements.enumerated().map { picture, placement in
+            let candidates = head.candidates(picture: picture, confidence: confidence)
+                .sorted { $0.score == $1.score ? $0.number < $1.number : $0.score > $1.score }
+            let kept = suppressed(candidates.prefix(Self.largestCandidateCount))
+            return Result(
+                boxes: kept.map { box($0, placement) }, width: placement.originalWidth, height: placement.originalHeight
+            )
+        }
+    }
+
+    /// Greedy suppression, class by class.
+    private func suppressed(_ candidates: ArraySlice<DetectionHead.Candidate>) -> [DetectionHead.Candidate] {
+        var kept: [DetectionHead.Candidate] = []
+        var byClass: [Int: [DetectionHead.Candidate]] = [:]
+        for candidate in candidates {
+            guard kept.count < largestCount else { break }
+            let rivals = byClass[candidate.classIndex, default: []]
+            if rivals.contains(where: { $0.overlap(with: candidate) > overlap }) { continue }
+            kept.append(candidate)
+            byClass[candidate.classIndex, default: []].append(candidate)
+        }
+        return kept
+    }
+
+    private func box(_ candidate: DetectionHead.Candidate, _ placement: ImagePlacement) -> Box {
+        let first = placement.original(x: candidate.x1, y: candidate.y1)
+        let last = placement.original(x: candidate.x2, y: candidate.y2)
+        func within(_ value: Double, _ length: Int) -> Double { min(max(value, 0), Double(length)) }
+        return Box(
+            x1: within(first.x, placement.originalWidth), y1: within(first.y, placement.originalHeight),
+            x2: within(last.x, placement.originalWidth), y2: within(last.y, placement.originalHeight),
+            classIndex: candidate.classIndex, label: labels?[candidate.classIndex], score: candidate.score)
     }
 }

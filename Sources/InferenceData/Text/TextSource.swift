@@ -8,7 +8,11 @@ package struct TextSource: Sendable {
         case jsonLines(field: String = "text")
     }
 
-    package var count: Int { 0 }
+    package let format: Format
+    private let file: OpenFile
+    private let index: LineIndex
+
+    package var count: Int { index.lines.count }
 
     /// Finds the texts.
     ///
@@ -20,13 +24,35 @@ package struct TextSource: Sendable {
     /// - Throws: `tooLarge` for a line above the limit, with its number; `notReadable`, `stopped`.
     package init(
         _ file: OpenFile, format: Format, largestLineBytes: Int = 1 << 20, shouldStop: () -> Bool = { false }
-    ) throws(DataError) {}
+    ) throws(DataError) {
+        self.file = file
+        self.format = format
+        index = try LineIndex(
+            file, largestLineBytes: largestLineBytes, passesOverBlanks: format != .lines, shouldStop: shouldStop)
+    }
 
     /// One text.
     ///
-    /// - Throws: `damaged` with the line's number where it is not UTF-8, no JSON object, or without that field.
-    package func text(at index: Int) throws(DataError) -> String { throw .unsupported(["text"]) }
+    /// - Throws: `damaged` with the line's number where it is not UTF-8, no JSON object, or without that field;
+    ///   `notReadable`.
+    package func text(at position: Int) throws(DataError) -> String {
+        let line = index.lines[position]
+        var bytes = [UInt8](repeating: 0, count: line.byteCount)
+        try bytes.withMutableDataBytes { bytes throws(DataError) in try file.read(into: bytes, offset: line.offset) }
+        do throws(DataError) {
+            guard case .jsonLines(let field) = format else {
+                guard let text = String(validating: bytes, as: UTF8.self) else { throw .damaged("it is not UTF-8") }
+                return text
+            }
+            let object = try JSONReader.value(of: bytes)
+            guard object.members != nil else { throw .damaged("it is no JSON object") }
+            guard let text = object[field]?.string else { throw .damaged("it has no text \"\(field)\"") }
+            return text
+        } catch {
+            throw DataError(code: error.code, sentence: "Line \(line.number) cannot be used: \(error.sentence)")
+        }
+    }
 
     /// The number of its line, counted from 1.
-    package func line(at index: Int) -> Int { index + 1 }
+    package func line(at position: Int) -> Int { index.lines[position].number }
 }

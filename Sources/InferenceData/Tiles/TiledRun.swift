@@ -6,10 +6,97 @@ package enum TiledRun {
     /// - Parameters:
     ///   - picture: float32 `[1, channels, height, width]`.
     ///   - plan: For a picture of that size.
+    ///   - largestBytes: Of the result.
     ///   - model: Gives for a tile `[1, c, h, w]` the result `[1, d, h * factor, w * factor]`, with one whole factor.
     /// - Returns: float32 `[1, d, height * factor, width * factor]`.
-    /// - Throws: `mismatch` for other shapes, and what `model` throws.
+    /// - Throws: `mismatch` for other shapes, `tooLarge`, and what `model` throws.
     package static func run(
-        _ picture: Tensor, plan: TilePlan, model: (Tensor) throws(DataError) -> Tensor
-    ) throws(DataError) -> Tensor { throw .unsupported(["tiles"]) }
+        _ picture: Tensor, plan: TilePlan, largestBytes: Int = 1 << 31,
+        model: (Tensor) throws(DataError) -> Tensor
+    ) throws(DataError) -> Tensor {
+        guard picture.elementType == .float32, picture.shape.count == 4, picture.shape[0] == 1,
+            picture.shape[2] == plan.height, picture.shape[3] == plan.width
+        else {
+            throw .mismatch(
+                "A picture of the shape [1, channels, \(plan.height), \(plan.width)] was planned for, and not "
+                    + "\(picture.shape) of \(picture.elementType.rawValue).")
+        }
+        var joined: JoinedTiles?
+        for tile in plan.tiles {
+            let result = try model(try Self.cut(picture, tile))
+            if joined == nil { joined = try JoinedTiles(result, of: tile, in: plan, largestBytes: largestBytes) }
+            try joined?.add(result, of: tile)
+        }
+        guard let joined else { preconditionFailure("a plan without tiles") }
+        return try joined.tensor()
+    }
+
+    private static func cut(_ picture: Tensor, _ tile: TilePlan.Tile) throws(DataError) -> Tensor {
+        let (channels, height, width) = (picture.shape[1], picture.shape[2], picture.shape[3])
+        if tile.width == width, tile.height == height { return picture }
+        let size = MemoryLayout<Float>.stride
+        return try asDataError { () throws(ModelError) in
+            try Tensor(.float32, shape: [1, channels, tile.height, tile.width]) { target throws(ModelError) in
+                try picture.withBytes { source in
+                    for row in 0..<(channels * tile.height) {
+                        let (channel, y) = row.quotientAndRemainder(dividingBy: tile.height)
+                        let from = ((channel * height + tile.y + y) * width + tile.x) * size
+                        let to = row * tile.width * size
+                        target[to..<(to + tile.width * size)].copyBytes(from: source[from..<(from + tile.width * size)])
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The kept parts of the results, put together.
+private struct JoinedTiles {
+    private let channels: Int
+    private let factor: Int
+    private let width: Int
+    private let height: Int
+    private var values: [Float]
+
+    /// - Throws: `mismatch` where the first result is none of a picture, `tooLarge`.
+    init(_ result: Tensor, of tile: TilePlan.Tile, in plan: TilePlan, largestBytes: Int) throws(DataError) {
+        guard result.shape.count == 4, result.shape[2] >= tile.height, result.shape[2] % tile.height == 0 else {
+            throw Self.mismatch(result, tile)
+        }
+        channels = result.shape[1]
+        factor = result.shape[2] / tile.height
+        width = plan.width * factor
+        height = plan.height * factor
+        let shape = [1, channels, height, width]
+        let count = try asDataError { () throws(ModelError) in try Extents.count(shape) }
+        guard count <= largestBytes / MemoryLayout<Float>.stride else {
+            throw .tooLarge("The picture that the model makes would have the shape \(shape).")
+        }
+        values = [Float](repeating: 0, count: count)
+    }
+
+    private static func mismatch(_ result: Tensor, _ tile: TilePlan.Tile) -> DataError {
+        .mismatch("The model makes \(result.shape) of a tile of \(tile.width) × \(tile.height) pixels.")
+    }
+
+    mutating func add(_ result: Tensor, of tile: TilePlan.Tile) throws(DataError) {
+        guard result.shape == [1, channels, tile.height * factor, tile.width * factor], result.elementType == .float32
+        else { throw Self.mismatch(result, tile) }
+        let part = result.elements(as: Float.self)
+        let (left, top) = ((tile.keptX - tile.x) * factor, (tile.keptY - tile.y) * factor)
+        for channel in 0..<channels {
+            for y in 0..<(tile.keptHeight * factor) {
+                let from = ((channel * tile.height * factor) + top + y) * tile.width * factor + left
+                let to = (channel * height + tile.keptY * factor + y) * width + tile.keptX * factor
+                values.replaceSubrange(
+                    to..<(to + tile.keptWidth * factor), with: part[from..<(from + tile.keptWidth * factor)])
+            }
+        }
+    }
+
+    func tensor() throws(DataError) -> Tensor {
+        try asDataError { () throws(ModelError) in
+            try Tensor(.float32, shape: [1, channels, height, width], elements: values)
+        }
+    }
 }

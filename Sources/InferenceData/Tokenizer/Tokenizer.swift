@@ -1,13 +1,17 @@
 package import Inference
 
-/// Turns text into the numbers that a model was trained with, as the file `tokenizer.json` of a model describes it.
+/// Turns text into the numbers that a model was trained with, as the file `tokenizer.json` of a model describes it (the format
+/// of Hugging Face's library "tokenizers").
+///
+/// Models: WordPiece, BPE, WordLevel. Texts are single ones, not pairs.
 package struct Tokenizer: Sendable {
     /// The numbers of one text.
     package struct Encoding: Hashable, Sendable {
         /// Places in the vocabulary, special tokens included.
         package var ids: [Int]
-        /// 0 for the first text.
+        /// What the file gives to each token, 0 mostly.
         package var typeIDs: [Int]
+
         package init(ids: [Int], typeIDs: [Int]) {
             self.ids = ids
             self.typeIDs = typeIDs
@@ -22,21 +26,114 @@ package struct Tokenizer: Sendable {
         package var tokenTypeIDs: Tensor
     }
 
-    /// The most tokens that a text gets, special ones included; nil where the file sets no limit.
+    /// The most tokens that a text gets, special ones included; nil where there is no limit.
     package var largestLength: Int?
 
+    let parts: TokenizerParts
+
     /// - Throws: `damaged` where it is no such file, `unsupported` with everything in it that is not implemented.
-    package init(json: [UInt8]) throws(DataError) { throw .unsupported(["tokenizer"]) }
+    package init(json: [UInt8]) throws(DataError) {
+        var reader = TokenizerReader()
+        parts = try reader.read(try JSONReader.value(of: json))
+        largestLength = parts.truncation?.length
+    }
 
     /// - Throws: as ``init(json:)``, and `notReadable`, `tooLarge`.
-    package init(_ file: OpenFile, largestBytes: Int = 64 << 20) throws(DataError) { throw .unsupported(["tokenizer"]) }
+    package init(_ file: OpenFile, largestBytes: Int = 64 << 20) throws(DataError) {
+        try self.init(json: try file.bytes(limit: largestBytes))
+    }
 
-    package func encode(_ text: String) -> Encoding { Encoding(ids: [], typeIDs: []) }
+    package func encode(_ text: String) -> Encoding { encode(text, limit: largestLength) }
+
+    private func encode(_ text: String, limit: Int?) -> Encoding {
+        var ids = tokens(Array(text.unicodeScalars))
+        if let limit {
+            let room = max(0, limit - parts.template.addedCount)
+            if ids.count > room {
+                ids = parts.truncation?.fromLeft == true ? Array(ids.suffix(room)) : Array(ids.prefix(room))
+            }
+        }
+        return parts.template.applied(to: ids)
+    }
+
+    private func tokens(_ text: [Unicode.Scalar]) -> [Int] {
+        var ids: [Int] = []
+        for part in parts.rawTokens.parts(text) {
+            guard case .text(let raw) = part else {
+                if case .token(let id) = part { ids.append(id) }
+                continue
+            }
+            let normalised = parts.normalizer?.normalised(Array(raw)) ?? Array(raw)
+            for part in parts.normalisedTokens.parts(normalised) {
+                switch part {
+                case .token(let id): ids.append(id)
+                case .text(let text):
+                    for word in parts.splitter?.words(text) ?? [text] { parts.model.append(word, to: &ids) }
+                }
+            }
+        }
+        return ids
+    }
 
     /// Texts of one batch, each as long as the longest or as `length`.
     ///
-    /// - Throws: `mismatch` where `length` leaves no room for the special tokens.
+    /// - Throws: `mismatch` where the length, or the limit of the tokenizer, leaves no room beside the special tokens, or there
+    ///   are no texts.
     package func rows(_ texts: [String], length: Int? = nil) throws(DataError) -> Rows {
-        throw .unsupported(["tokenizer"])
+        guard !texts.isEmpty else { throw .mismatch("A batch of no texts was asked for.") }
+        let limit = [length, largestLength].compactMap { $0 }.min()
+        if let limit, limit <= parts.template.addedCount {
+            throw .mismatch(
+                "A length of \(limit) tokens leaves no room beside \(parts.template.addedCount) special ones.")
+        }
+        let encodings = texts.map { encode($0, limit: limit) }
+        let columns = length ?? encodings.map(\.ids.count).max() ?? 0
+        var ids: [Int64] = []
+        var mask: [Int64] = []
+        var types: [Int64] = []
+        for encoding in encodings {
+            let gap = columns - encoding.ids.count
+            let padding = parts.padding
+            func filled(_ values: [Int64], with filler: Int) -> [Int64] {
+                let rest = [Int64](repeating: Int64(filler), count: gap)
+                return padding.isOnLeft ? rest + values : values + rest
+            }
+            ids += filled(encoding.ids.map { Int64($0) }, with: padding.id)
+            mask += filled([Int64](repeating: 1, count: encoding.ids.count), with: 0)
+            types += filled(encoding.typeIDs.map { Int64($0) }, with: padding.typeID)
+        }
+        let shape = [texts.count, columns]
+        return try asDataError { () throws(ModelError) in
+            Rows(
+                inputIDs: try Tensor(.int64, shape: shape, integers: ids),
+                attentionMask: try Tensor(.int64, shape: shape, integers: mask),
+                tokenTypeIDs: try Tensor(.int64, shape: shape, integers: types))
+        }
     }
+}
+
+/// What a file describes.
+struct TokenizerParts: Sendable {
+    struct Truncation: Sendable {
+        var length: Int
+        var fromLeft: Bool
+    }
+
+    struct Padding: Sendable {
+        var id = 0
+        var typeID = 0
+        var isOnLeft = false
+    }
+
+    /// Found in text as it is.
+    var rawTokens: AddedTokens
+    /// Found in text that was normalised.
+    var normalisedTokens: AddedTokens
+    var normalizer: TextNormalizer?
+    /// Nil: a text is one word.
+    var splitter: TextSplitter?
+    var model: any TokenModel
+    var template: TokenTemplate
+    var truncation: Truncation?
+    var padding: Padding
 }
