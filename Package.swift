@@ -67,6 +67,7 @@ let package = Package(
         .executable(name: "bgrun", targets: ["bgrun"]),
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
+        .library(name: "BackgroundInference", targets: ["BackgroundInference"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -130,6 +131,7 @@ let package = Package(
         room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
+        room("BackgroundInference", ["Inference", "Locking"]),
         room("Inference", ["ONNXFormat", "OneDNNKit"]),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
@@ -221,6 +223,7 @@ let package = Package(
                 "TaskStore", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
+        tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(of: "Inference", ["ONNXFormat", "ModelParts", protobuf], exclude: ["CONFORMANCE.md"]),
         tests(

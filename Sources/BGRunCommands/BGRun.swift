@@ -9,7 +9,8 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, InferCommand.self, RunCommand.self, JobsCommand.self, ShowCommand.self,
+            ExportCommand.self, InferCommand.self, EnhanceCommand.self, RunCommand.self, JobsCommand.self,
+            ShowCommand.self,
             AttachCommand.self,
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
             CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
@@ -52,6 +53,9 @@ enum Program {
     /// What the commands may ask of the scheduler.
     static let manifest = ProgramManifest(
         program: identifier, modes: Set(TaskKind.allCases),
-        permitted: [IdentifierPattern("\(identifier).export.*"), IdentifierPattern("\(identifier).infer.*")],
+        permitted: [
+            IdentifierPattern("\(identifier).export.*"), IdentifierPattern("\(identifier).infer.*"),
+            IdentifierPattern("\(identifier).enhance.*"),
+        ],
         grants: .gpu)
 }

@@ -126,7 +126,7 @@ struct InferCommand: ParsableCommand {
             case .embeddings: .embeddings(pooling, normalise: normalise)
             }
         return InferenceTerms(
-            model: model, modelChecksum: "", extents: Extents.parse(extent) ?? [:], batch: batch, preset: preset,
+            model: ModelTerms(path: model), extents: Extents.parse(extent) ?? [:], batch: batch, preset: preset,
             text: tokenizer.map { TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field) },
             form: form)
     }

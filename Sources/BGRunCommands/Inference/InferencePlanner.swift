@@ -185,7 +185,7 @@ struct InferencePlanner {
         let name = String(repeating: "0", count: max(0, 7 - digits.count)) + digits
         let item = InferenceItem(
             sources: sources, first: first,
-            part: "\(folder)/\(Self.partsPrefix)\(Fingerprint.hexadecimal([terms.model] + resultPaths))/\(name)",
+            part: "\(folder)/\(Self.partsPrefix)\(Fingerprint.hexadecimal([terms.model.path] + resultPaths))/\(name)",
             mayReplace: false, lane: .cpu, limits: DecodeLimits())
         let identities = zip(sources, files).map { source, file in
             "\(source.path) \(source.kind.rawValue) \(source.rows) \(file.identity.size) \(file.identity.modified)"

@@ -1,15 +1,12 @@
 import ChunkedCompute
+import Foundation
 import ImageCodecs
+import Inference
 import InferenceData
 
 /// What the batches of a job have in common: all that decides their results, but for the inputs.
 struct InferenceTerms: Codable, Hashable, Sendable {
-    /// Absolute path.
-    var model: String
-    /// XXH3-128 of the model and the data beside it, hexadecimal.
-    var modelChecksum: String
-    /// Paths of the data beside the model.
-    var dataFiles: [String] = []
+    var model: ModelTerms
     /// Sizes of extents that the model leaves open.
     var extents: [String: Int] = [:]
     /// The most inputs in a batch.
@@ -20,7 +17,38 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var form: ResultForm
 
     /// Files that workers read beside the inputs.
-    var files: [String] { [model] + dataFiles + [text?.tokenizer, form.labels].compactMap(\.self) }
+    var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }
+}
+
+/// A model, as workers find it.
+struct ModelTerms: Codable, Hashable, Sendable {
+    /// Absolute path.
+    var path: String
+    /// XXH3-128 of the model and of the data beside it, hexadecimal; empty before ``look()``.
+    var checksum = ""
+    /// Paths of the data beside the model.
+    var dataFiles: [String] = []
+
+    var files: [String] { [path] + dataFiles }
+    var name: String { (path as NSString).lastPathComponent }
+
+    /// Reads the model, notes what belongs to it, and looks whether this machine can run it.
+    ///
+    /// - Throws: As the importer does, and `engine`.
+    mutating func look() throws(ModelError) -> Model {
+        let model = try ModelImporter().load(path: path)
+        try CompiledModel.checkEngine()
+        let folder = (path as NSString).deletingLastPathComponent
+        dataFiles = model.dataFiles.map { "\(folder)/\($0)" }
+        checksum = files.map(Self.checksum).joined(separator: " ")
+        return model
+    }
+
+    private static func checksum(_ path: String) -> String {
+        // Mapped: it may be larger than memory.
+        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "" }
+        return data.withUnsafeBytes { Checksum.xxh3($0) }
+    }
 }
 
 /// How texts become tensors.

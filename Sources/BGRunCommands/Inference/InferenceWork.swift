@@ -32,9 +32,8 @@ struct InferenceWork: Work {
     }
 
     var request: TaskRequest {
-        let name = (terms.model as NSString).lastPathComponent
-        return job.request(
-            "infer.\(identity)", title: "Inference with \(name) to \(folder)",
+        job.request(
+            "infer.\(identity)", title: "Inference with \(terms.model.name) to \(folder)",
             subtitle: inputs.joined(separator: ", "))
     }
 
@@ -43,7 +42,7 @@ struct InferenceWork: Work {
     mutating func prepare() -> WorkEnding? {
         if ports != nil { return nil }
         do throws(ModelError) {
-            let model = try ModelImporter().load(path: terms.model)
+            let model = try terms.model.look()
             let names = Set(
                 model.graph.inputs.flatMap { $0.type?.shape ?? [] }.compactMap { dimension in
                     if case .symbol(let name) = dimension { name } else { nil }
@@ -54,12 +53,9 @@ struct InferenceWork: Work {
                 return .refused(
                     "extent", .usage, "bgrun: nothing was started: no input has an extent \"\(unknown)\"; \(known).\n")
             }
-            try CompiledModel.checkEngine()
             ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))
-            let folder = (terms.model as NSString).deletingLastPathComponent
-            terms.dataFiles = model.dataFiles.map { "\(folder)/\($0)" }
         } catch {
-            return .refused(error, terms.model)
+            return .refused(error, terms.model.path)
         }
         do throws(DataError) {
             if let text = terms.text {
@@ -69,13 +65,7 @@ struct InferenceWork: Work {
         } catch {
             return .refused(error)
         }
-        terms.modelChecksum = ([terms.model] + terms.dataFiles).map(Self.checksum).joined(separator: " ")
         return nil
-    }
-
-    private static func checksum(_ path: String) -> String {
-        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "" }
-        return data.withUnsafeBytes { Checksum.xxh3($0) }
     }
 
     func plan(
@@ -133,7 +123,7 @@ struct InferenceDryRun {
 
     var document: Document {
         Document(
-            model: terms.model, inputs: plan.inputCount, batches: plan.batches.count,
+            model: terms.model.path, inputs: plan.inputCount, batches: plan.batches.count,
             done: plan.resultsAreCurrent ? plan.batches.count : plan.batches.count - plan.todo.count,
             results: plan.results.map(\.path), settled: plan.settled.filter(\.isFailure), passedOver: plan.passedOver)
     }

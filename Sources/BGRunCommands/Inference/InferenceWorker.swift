@@ -33,13 +33,8 @@ final class InferenceWorker {
         do {
             let pulse = BatchPulse(steps: item.names.count * 2 * Self.readingSteps, onProgress)
             try run(item, inputs, folder, pulse, &result)
-        } catch let error as DataError where error.code == .stopped {
-            result.status = .stopped
-        } catch let error as ModelError where error.code == .stopped {
-            result.status = .stopped
         } catch {
-            result.status = .failed
-            result.failure = Self.failure(error)
+            result = ItemResult(stoppedOrFailed: error)
         }
         return result
     }
@@ -107,7 +102,7 @@ final class InferenceWorker {
     private func load() throws -> (models: PreparedModels, reader: SampleReader, form: RowForm) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter().load(path: terms.model), extents: terms.extents, batch: terms.batch)
+            try ModelImporter().load(path: terms.model.path), extents: terms.extents, batch: terms.batch)
         let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
         loaded = made
         return made
@@ -173,7 +168,7 @@ final class InferenceWorker {
             case (.success(let sample), let made?):
                 entries.append(.row(made, sample))
             case (.failure(let error), _):
-                entries.append(.problem(Self.failure(error)))
+                entries.append(.problem(ItemResult.Failure(error)))
             case (.success, nil):
                 entries.append(.problem(.init(code: "noResult", reason: "the model gave no result")))
             }
@@ -196,44 +191,5 @@ final class InferenceWorker {
             result.outputs.append(
                 .init(path: path, width: 0, height: 0, bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
         }
-    }
-
-    private static func failure(_ error: any Error) -> ItemResult.Failure {
-        switch error {
-        case let error as DataError:
-            .init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
-        case let error as ModelError:
-            .init(code: String(error.code.rawValue.dropFirst("model.".count)), reason: error.sentence)
-        case let error as ExportFailure: .init(code: error.code, reason: error.reason)
-        default: .init(code: "internal", reason: "\(error)")
-        }
-    }
-}
-
-/// Asks between steps whether to go on, and tells how far the batch is.
-private final class BatchPulse {
-    private var progress: ItemProgress
-    private let onProgress: (ItemProgress) -> Bool
-
-    init(steps: Int, _ onProgress: @escaping (ItemProgress) -> Bool) {
-        progress = ItemProgress(done: 0, total: steps)
-        self.onProgress = onProgress
-    }
-
-    var mayGoOn: Bool { onProgress(progress) }
-
-    /// So many more steps follow.
-    func expect(steps: Int) { progress.total = max(progress.total, progress.done + steps) }
-
-    /// So many steps are done.
-    ///
-    /// - Returns: Whether to go on.
-    func steps(_ count: Int) -> Bool {
-        progress.done = min(progress.done + count, progress.total)
-        return mayGoOn
-    }
-
-    func goOn(after count: Int) throws(DataError) {
-        guard steps(count) else { throw DataError.stopped }
     }
 }

@@ -22,6 +22,8 @@ struct ExportPlan: WorkPlan {
     /// What lies among the inputs and is none: outputs of bgrun's own, links to folders.
     var passedOver: [InputRecord] = []
     var refusals: [PlanRefusal] = []
+    /// Workers send pictures through a model, instead of exporting them as they are.
+    var isEnhancement = false
 
     var inputCount: Int { items.count + settled.count }
     var itemCount: Int { items.count }
@@ -32,7 +34,8 @@ struct ExportPlan: WorkPlan {
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
         let item = items[item]
-        return .export(ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits))
+        let order = ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits)
+        return isEnhancement ? .enhance(order) : .export(order)
     }
 
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
@@ -49,6 +52,8 @@ struct ExportPlanner {
     var templates: [NameTemplate]
     var existing: ExistingPolicy
     var program: String
+    /// What decides the bytes of outputs beside their settings.
+    var cause = ""
 
     /// One path that an output may go to.
     struct Candidate {
@@ -159,7 +164,7 @@ struct ExportPlanner {
             let input = files[candidate.input]
             var wanted = PlannedOutput(
                 path: candidate.path, input: input.path, inputIdentity: input.identity,
-                settings: settings.text(candidate.spec, candidate.format), foreign: nil)
+                settings: settings.text(candidate.spec, candidate.format) + cause, foreign: nil)
             switch existing.standing(
                 file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job
             )

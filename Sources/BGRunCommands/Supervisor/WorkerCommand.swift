@@ -19,8 +19,7 @@ struct WorkerCommand: ParsableCommand {
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
         let lanes = Lanes()
-        let exporter = ImageExporter(lanes: lanes)
-        let inference: InferenceWorker? = if case .infer(let terms) = work { InferenceWorker(terms) } else { nil }
+        let worker = ItemWorker(work, lanes, outputs)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
@@ -33,14 +32,7 @@ struct WorkerCommand: ParsableCommand {
                     guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
                     continue
                 }
-                let result: ItemResult =
-                    switch order {
-                    case .export(let item):
-                        exporter.export(item, input: inputs.first, into: outputs) { conduct.mayGoOn($0) }
-                    case .infer(let item):
-                        inference?.infer(item, inputs: inputs, into: outputs) { conduct.mayGoOn($0) }
-                            ?? ItemResult(status: .failed)
-                    }
+                let result = worker.result(of: order, inputs) { conduct.mayGoOn($0) }
                 conduct.itemEnded()
                 if result.failure?.code == "device" { lanes.forget(order.lane) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }
@@ -70,6 +62,38 @@ struct WorkerCommand: ParsableCommand {
         }
         thread.stackSize = 64 << 10
         thread.start()
+    }
+}
+
+/// What makes items of each kind, each made when it is first needed.
+private final class ItemWorker {
+    private let work: WorkerTerms.Work
+    private let lanes: Lanes
+    private let outputs: OutputFolder
+    private lazy var exporter = ImageExporter(lanes: lanes)
+    private lazy var enhancer: Enhancer? = if case .enhance(let terms) = work { Enhancer(terms) } else { nil }
+    private lazy var inference: InferenceWorker? =
+        if case .infer(let terms) = work { InferenceWorker(terms) } else { nil }
+
+    init(_ work: WorkerTerms.Work, _ lanes: Lanes, _ outputs: OutputFolder) {
+        self.work = work
+        self.lanes = lanes
+        self.outputs = outputs
+    }
+
+    func result(
+        of order: WorkOrder, _ inputs: [Int32], onProgress: @escaping (ItemProgress) -> Bool
+    ) -> ItemResult {
+        let result: ItemResult? =
+            switch order {
+            case .export(let item):
+                exporter.export(item, input: inputs.first, into: outputs, onProgress: onProgress)
+            case .enhance(let item):
+                inputs.first.flatMap { enhancer?.enhance(item, input: $0, into: outputs, onProgress: onProgress) }
+            case .infer(let item): inference?.infer(item, inputs: inputs, into: outputs, onProgress: onProgress)
+            }
+        guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
+        return result
     }
 }
 

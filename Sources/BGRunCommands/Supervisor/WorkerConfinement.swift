@@ -36,7 +36,7 @@ enum WorkerConfinement {
 
     private static func grants(_ terms: WorkerTerms, folder: Int32, _ environment: [String: String]) -> [Grant] {
         var grants = DriverPlaces.libraries + [Grant(descriptor: folder, .produce)]
-        if case .infer(let terms) = terms.work { grants += terms.files.map { Grant($0, .read) } }
+        grants += terms.work.files.map { Grant($0, .read) }
         guard terms.mayUseDevice else { return grants }
         let registered = ICDCatalogue.read(environment: environment, root: "").entries.map(\.library)
         grants += DriverPlaces.drivers + DriverPlaces.named(by: environment, libraries: registered)

@@ -27,11 +27,12 @@ enum HostMessage: Codable, Sendable {
 /// One item, as a worker gets it.
 enum WorkOrder: Codable, Sendable {
     case export(ExportItem)
+    case enhance(ExportItem)
     case infer(InferenceItem)
 
     var lane: LaneChoice {
         switch self {
-        case .export(let item): item.lane
+        case .export(let item), .enhance(let item): item.lane
         case .infer(let item): item.lane
         }
     }
@@ -39,7 +40,7 @@ enum WorkOrder: Codable, Sendable {
     /// Path of the first input.
     var input: String {
         switch self {
-        case .export(let item): item.input
+        case .export(let item), .enhance(let item): item.input
         case .infer(let item): item.sources.first?.path ?? ""
         }
     }
@@ -55,7 +56,17 @@ struct WorkerTerms: Codable, Sendable {
     /// What the kind of work adds.
     enum Work: Codable, Sendable {
         case export
+        case enhance(EnhanceTerms)
         case infer(InferenceTerms)
+
+        /// Files that workers read beside the inputs.
+        var files: [String] {
+            switch self {
+            case .export: []
+            case .enhance(let terms): terms.model.files
+            case .infer(let terms): terms.files
+            }
+        }
     }
 }
 

@@ -31,6 +31,8 @@ struct ImageTensorWriter {
     /// - Parameters:
     ///   - picture: The part that is shown, upright: four samples a pixel, of 8 bits or of 16.
     ///   - isWide: 16 bits.
+    /// - Returns: The whole tensor.
+    /// - Throws: `tooLarge`.
     func tensor(_ picture: RowBand, isWide: Bool) throws(DataError) -> Tensor {
         switch elementType {
         case .float16: try filled(picture, isWide) { Float16($0) }

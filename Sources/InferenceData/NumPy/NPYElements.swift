@@ -8,6 +8,7 @@ enum NPYElements {
     ///   - header: Says how the bytes lie; its shape need not be that of the tensor, but for Fortran order.
     ///   - shape: Of the tensor.
     ///   - read: Fills the memory.
+    /// - Returns: The elements in native order, row by row.
     /// - Throws: what `read` throws, and `tooLarge`.
     static func tensor(
         _ header: NPYHeader, shape: [Int], read: (UnsafeMutableRawBufferPointer) throws(DataError) -> Void

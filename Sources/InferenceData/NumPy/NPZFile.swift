@@ -10,11 +10,15 @@ package final class NPZFile {
 
     /// The most members that are looked at.
     private static let largestCount: Int64 = 100_000
+    /// Of the record that ends every ZIP archive (APPNOTE.TXT, section 4.3.16).
+    private static let endRecordBytes = 22
 
     /// - Parameter file: Stays open for as long as this object lives.
     /// - Throws: `damaged` where it is no sound ZIP archive, `tooLarge` for one of very many members, `notReadable` where
     ///   libzip is missing.
     package init(_ file: OpenFile) throws(DataError) {
+        // The library takes nothing at all for an archive without members.
+        guard file.byteCount >= Self.endRecordBytes else { throw .damaged("It is too short for a .npz file.") }
         let archive = try ArchiveHandle(reading: file)
         var names: [String] = []
         var members: [String: (index: Int64, byteCount: Int)] = [:]

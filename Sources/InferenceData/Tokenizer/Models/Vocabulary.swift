@@ -55,6 +55,7 @@ struct Vocabulary: Sendable {
     ///   - first: Its beginning.
     ///   - second: Its rest.
     ///   - hash: Of both.
+    /// - Returns: Nil where there is no such token.
     func id(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>, hash: Hash) -> Int? {
         var slot = slot(of: hash)
         while table[slot] >= 0 {

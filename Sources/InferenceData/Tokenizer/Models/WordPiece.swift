@@ -30,7 +30,7 @@ struct WordPiece: TokenModel {
         }
     }
 
-    /// - Parameter start: Number of a code point, as is the end.
+    /// The longest token from a code point on, and the code point behind it.
     private func longest(_ text: UTF8Text, from start: Int) -> (id: Int, end: Int)? {
         let prefix = start > 0 ? prefix[...] : []
         var hash = Vocabulary.Hash()

@@ -1,0 +1,58 @@
+import ChunkedCompute
+import ImageExport
+import Inference
+import InferenceData
+
+/// Asks between steps whether to go on, and tells how far the batch is.
+final class BatchPulse {
+    private var progress: ItemProgress
+    private let onProgress: (ItemProgress) -> Bool
+
+    init(steps: Int, _ onProgress: @escaping (ItemProgress) -> Bool) {
+        progress = ItemProgress(done: 0, total: steps)
+        self.onProgress = onProgress
+    }
+
+    var mayGoOn: Bool { onProgress(progress) }
+
+    /// So many more steps follow.
+    func expect(steps: Int) { progress.total = max(progress.total, progress.done + steps) }
+
+    /// So many steps are done.
+    ///
+    /// - Returns: Whether to go on.
+    func steps(_ count: Int) -> Bool {
+        progress.done = min(progress.done + count, progress.total)
+        return mayGoOn
+    }
+
+    func goOn(after count: Int) throws(DataError) {
+        guard steps(count) else { throw DataError.stopped }
+    }
+}
+
+extension ItemResult {
+    /// What a broken-off item came to.
+    init(stoppedOrFailed error: any Error) {
+        switch error {
+        case let error as DataError where error.code == .stopped: self.init(status: .stopped)
+        case let error as ModelError where error.code == .stopped: self.init(status: .stopped)
+        default:
+            self.init(status: .failed)
+            failure = Failure(error)
+        }
+    }
+}
+
+extension ItemResult.Failure {
+    init(_ error: any Error) {
+        switch error {
+        case let error as DataError:
+            self.init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
+        case let error as ModelError:
+            self.init(code: String(error.code.rawValue.dropFirst("model.".count)), reason: error.sentence)
+        case let error as ExportFailure: self.init(code: error.code, reason: error.reason)
+        default: self.init(code: "internal", reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import ImageCodecs
+import Inference
+import InferenceData
+import TaskModel
+import TaskStore
+
+/// What the pictures of an enhancement have in common.
+struct EnhanceTerms: Codable, Hashable, Sendable {
+    var model: ModelTerms
+    /// Side of a tile in pixels, margins included.
+    var tile: Int
+    /// How far the model looks to each side.
+    var margin: Int
+}
+
+/// `bgrun enhance` as a kind of work: an export whose pictures go through a model.
+struct EnhanceWork: Work {
+    static let words = WorkWords(job: "enhancement", input: "picture", done: "enhanced")
+
+    let folder: String
+    let inputs: [String]
+    let decodeLimits: DecodeLimits
+    private let spec: OutputSpec
+    private let name: String
+    private let template: NameTemplate
+    private let job: JobFlags
+    private var terms: EnhanceTerms
+
+    /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
+    init(_ command: EnhanceCommand) throws {
+        folder = CanonicalPath.folder(command.out)
+        inputs = command.inputs.map(CanonicalPath.input)
+        decodeLimits = command.limits.limits
+        spec = try command.spec()
+        name = command.name
+        template = try NameTemplate(name)
+        job = command.job
+        terms = EnhanceTerms(
+            model: ModelTerms(path: CanonicalPath.input(command.model)), tile: command.tile, margin: command.overlap)
+    }
+
+    var request: TaskRequest {
+        let identity =
+            [folder, terms.model.path, "\(terms.tile) \(terms.margin)", JSONText.encode(spec.settings) + name]
+            + inputs
+        return job.request(
+            "enhance.\(Fingerprint.hexadecimal(identity))", title: "Enhance with \(terms.model.name) to \(folder)",
+            subtitle: inputs.joined(separator: ", "))
+    }
+
+    var workerTerms: WorkerTerms.Work { .enhance(terms) }
+
+    mutating func prepare() -> WorkEnding? {
+        guard terms.model.checksum.isEmpty else { return nil }
+        do throws(ModelError) {
+            let graph = try terms.model.look().graph
+            guard graph.inputs.count == 1, graph.outputs.count == 1, let type = graph.inputs.first?.type else {
+                let counts = "\(graph.inputs.count) inputs and \(graph.outputs.count) outputs"
+                return .refused(
+                    "mismatch", .usage,
+                    "bgrun: nothing was started: \(terms.model.path) has \(counts); one picture goes in, and one comes out.\n"
+                )
+            }
+            if case .failure(let error) = Result(catching: { () throws(DataError) in
+                try ImagePreset.unit.fitted(to: type)
+            }) {
+                return .refused(error)
+            }
+            return nil
+        } catch {
+            return .refused(error, terms.model.path)
+        }
+    }
+
+    func plan(
+        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+    ) throws(StoreError) -> ExportPlan {
+        var planner = ExportPlanner(
+            folder: folder, specs: [spec], templates: [template], existing: self.job.existing,
+            program: Program.version)
+        planner.cause = " \(JSONText.encode(terms))"
+        var plan = try planner.plan(scan, journal: known, job: job)
+        plan.isEnhancement = true
+        return plan
+    }
+
+    func show(_ plan: ExportPlan, rates: ClosedRange<Double>?) -> ExitStatus {
+        var plan = plan
+        plan.checkContents()
+        return DryRun(plan: plan, flags: job, rates: rates).show()
+    }
+}

@@ -1,0 +1,98 @@
+import ChunkedCompute
+import Foundation
+import ImageCodecs
+import ImageExport
+import Inference
+import InferenceData
+
+/// Carries pictures through a model to their committed files. One per worker; keeps the prepared model.
+final class Enhancer {
+    private let terms: EnhanceTerms
+    private let reader = ImageReader()
+    private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
+
+    init(_ terms: EnhanceTerms) {
+        self.terms = terms
+    }
+
+    /// - Parameters:
+    ///   - item: What to make; of the settings, what concerns the encoder.
+    ///   - descriptor: The picture, open.
+    ///   - folder: Where outputs lie.
+    ///   - onProgress: Asked between operators; returning false asks to stop before anything is committed.
+    /// - Returns: The one outcome of the picture; errors are in it.
+    func enhance(
+        _ item: ExportItem, input descriptor: Int32, into folder: OutputFolder,
+        onProgress: @escaping (ItemProgress) -> Bool
+    ) -> ItemResult {
+        var result = ItemResult(status: .good)
+        do {
+            try run(item, descriptor, folder, onProgress, &result)
+        } catch {
+            result = ItemResult(stoppedOrFailed: error)
+        }
+        return result
+    }
+
+    private func run(
+        _ item: ExportItem, _ descriptor: Int32, _ folder: OutputFolder,
+        _ onProgress: @escaping (ItemProgress) -> Bool, _ result: inout ItemResult
+    ) throws {
+        let (models, port, preset) = try load()
+        let pulse = BatchPulse(steps: 1, onProgress)
+        let read = try reader.read(descriptor: descriptor, preset: preset, limits: item.limits) { !pulse.mayGoOn }
+        result.format = read.format.rawValue
+        result.notes = read.notes + read.damage
+        if !read.damage.isEmpty { result.status = .damaged }
+        let picture = read.tensor
+        let (height, width) = (picture.shape[2], picture.shape[3])
+        result.inputPixels = height * width
+        let plan = try TilePlan(width: width, height: height, tile: terms.tile, margin: terms.margin)
+        let largest = max(item.limits.maxWorkingBytes - picture.byteCount, 1)
+        let made = try TiledRun.run(picture, plan: plan, largestBytes: largest) { tile throws(DataError) in
+            let outputs: [String: Tensor]
+            do throws(ModelError) {
+                let prepared = try models.prepared(for: [port: tile])
+                pulse.expect(steps: prepared.model.stepCount * plan.tiles.count)
+                outputs = try prepared.run.execute([port: tile]) { !pulse.steps(1) }
+            } catch {
+                throw DataError(error)
+            }
+            guard let output = outputs.values.first else { throw .mismatch("The model gave nothing.") }
+            return output
+        }
+        for output in item.outputs {
+            try write(made, output, folder, &result)
+        }
+    }
+
+    private func write(
+        _ picture: Tensor, _ output: ExportItem.Output, _ folder: OutputFolder, _ result: inout ItemResult
+    ) throws {
+        let settings = output.settings
+        let format = settings.format ?? .jpeg
+        let encoder = PictureEncoder(
+            format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
+            quality: settings.quality ?? (format == .webp ? 80 : 85),
+            lossless: settings.lossless)
+        var bytes: [UInt8] = []
+        try encoder.encode(picture) { bytes += $0 }
+        try bytes.withUnsafeBytes { bytes in
+            let file = try OutputFile(path: output.path, in: folder)
+            try file.write(bytes)
+            try file.commit(mayReplace: output.mayReplace)
+            result.outputs.append(
+                .init(
+                    path: output.path, width: picture.shape[picture.shape.count - 1],
+                    height: picture.shape[picture.shape.count - 2], bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
+        }
+    }
+
+    private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {
+        if let loaded { return loaded }
+        let models = PreparedModels(try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1)
+        let made = (models, models.ports[0].name, try ImagePreset.unit.fitted(to: models.ports[0].type))
+        loaded = made
+        return made
+    }
+}

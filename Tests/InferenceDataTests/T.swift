@@ -1,2 +1,0 @@
-import InferenceData
-import Testing
