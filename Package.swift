@@ -213,8 +213,7 @@ let package = Package(
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 "BackgroundTasks",
                 "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
-                protobuf,
-                "InferenceData",
+                "InferenceData", "ImageCodecs", protobuf,
             ]),
         tests(
             of: "BackgroundService",

@@ -41,6 +41,30 @@ enum SmallModel {
         return try ModelParts.model(graph).serializedData()
     }
 
+    /// A model that makes pictures twice as large: two convolutions, whose 12 channels become 2 x 2 pixels of 3.
+    static func doubling(seed: UInt64 = 1) throws -> Data {
+        var random = Dice(seed: seed)
+        func weights(_ name: String, _ shape: [Int64], scale: Float) -> ONNXTensor {
+            ModelParts.tensor(name, shape, floats: (0..<shape.reduce(1, *)).map { _ in random.next() * scale })
+        }
+        let same = [
+            ModelParts.attribute("kernel_shape", ints: [3, 3]), ModelParts.attribute("pads", ints: [1, 1, 1, 1]),
+        ]
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("image", [1, 3, "height", "width"])], outputs: ["large"],
+            nodes: [
+                ModelParts.node("Conv", ["image", "first"], ["seen"], same),
+                ModelParts.node("Relu", ["seen"], ["lit"]),
+                ModelParts.node("Conv", ["lit", "second", "level"], ["deep"], same),
+                ModelParts.node("DepthToSpace", ["deep"], ["large"], [ModelParts.attribute("blocksize", int: 2)]),
+            ],
+            initialisers: [
+                weights("first", [8, 3, 3, 3], scale: 0.5), weights("second", [12, 8, 3, 3], scale: 0.2),
+                ModelParts.tensor("level", [12], floats: [Float](repeating: 0.4, count: 12)),
+            ])
+        return try ModelParts.model(graph).serializedData()
+    }
+
     /// The scores of inputs by the plain operators, `[inputs, classes]`.
     static func scores(_ inputs: [Float], seed: UInt64 = 1) throws -> [Float] {
         let model = try ModelImporter().load(bytes: try file(seed: seed))

@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import ImageCodecs
+import Inference
+import InferenceData
+import ModelParts
+import Testing
+
+/// `bgrun enhance`: pictures through models that give pictures.
+@Suite struct EnhanceTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+        try place.write(try SmallModel.doubling(), to: "x2.onnx")
+    }
+
+    /// Values of a picture's channels, 0 ... 1, and its size.
+    private func pixels(_ path: String) throws -> (width: Int, height: Int, values: [Float]) {
+        let file = open(place.path + "/" + path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        let read = try ImageReader().read(descriptor: file, preset: .unit)
+        return (read.tensor.shape[3], read.tensor.shape[2], read.tensor.elements(as: Float.self))
+    }
+
+    private func enhance(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
+        try CommandRun(
+            ["enhance", "photos", "--model", "x2.onnx", "--format", "png"] + arguments, in: place,
+            environment: environment
+        ).end()
+    }
+
+    @Test func tileByTileIsAsInOneGo() throws {
+        try place.putPhotos(1)
+        #expect(try enhance("--out", "whole", "--tile", "4096").status == 0)
+        // Two convolutions of 3 x 3 look two pixels far.
+        let ended = try enhance("--out", "tiles", "--tile", "48", "--overlap", "2")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let (whole, tiles) = (try pixels("whole/photo-0001.png"), try pixels("tiles/photo-0001.png"))
+        #expect(whole.width == 960 && whole.height == 640)
+        #expect(tiles.width == whole.width && tiles.height == whole.height)
+        let largest = zip(whole.values, tiles.values).map { abs($0 - $1) }.max() ?? 1
+        #expect(largest <= 1.01 / 255, "levels differ by \(largest * 255)")
+        // Without an overlap the seams show, so the comparison can fail.
+        #expect(try enhance("--out", "seams", "--tile", "48", "--overlap", "0").status == 0)
+        let seams = try pixels("seams/photo-0001.png")
+        #expect((zip(whole.values, seams.values).map { abs($0 - $1) }.max() ?? 0) > 2 / 255)
+    }
+
+    @Test func aPictureThatIsNoneStopsNoOther() throws {
+        try place.putPhotos(3)
+        try place.write("this is no picture", to: "photos/photo-0000.jpg")
+        let ended = try enhance("--out", "out", "--tile", "128")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0000.jpg: damaged: "), "\(ended.errors)")
+        #expect(Set(try place.contents("out").keys) == ["photo-0001.png", "photo-0002.png", "photo-0003.png"])
+    }
+
+    @Test("rule 77, rule 83: it goes on after kill -9, and does anew what another model would do otherwise")
+    func itGoesOnAndDoesAnewWhatChanged() throws {
+        try place.putPhotos(4)
+        let run = try CommandRun(
+            ["enhance", "photos", "--model", "x2.onnx", "--out", "out", "--format", "png", "--progress", "json"],
+            in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":3,"))
+        run.send(SIGKILL)
+        #expect(run.end().wasKilled)
+        let resumed = try enhance("--out", "out", "--json")
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        var counts = try resumed.json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == 1 && counts?["current"] == 3)
+        #expect(try enhance("--out", "whole").status == 0)
+        #expect(try place.contents("out") == place.contents("whole"))
+        try place.write(try SmallModel.doubling(seed: 2), to: "x2.onnx")
+        counts = try enhance("--out", "out", "--json").json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == 4)
+    }
+
+    @Test func aModelOfAnotherKindIsRefusedBeforeAnyWork() throws {
+        try place.putPhotos(1)
+        try place.write(try SmallModel.file(nodes: [ModelParts.node("Unheard", ["scores"], ["other"])]), to: "x2.onnx")
+        let unsupported = try enhance("--out", "out")
+        #expect(unsupported.status == 69 && unsupported.errors.contains("Unheard"))
+        try place.write(try SmallModel.file(), to: "x2.onnx")
+        // It gives scores: no picture has a result, and each says why.
+        let scores = try enhance("--out", "out", "--tile", "32", "--overlap", "0")
+        #expect(scores.status == 65 && scores.errors.contains("photo-0001.jpg: mismatch: "), "\(scores.errors)")
+        #expect(try place.contents("out").isEmpty)
+    }
+}
