@@ -12,8 +12,8 @@ struct BertNormalizer: Sendable {
         var text = text
         if cleansText {
             text = text.compactMap { scalar in
-                if scalar.isBlank { return " " }
-                return scalar.value == 0xFFFD || scalar.isControl ? nil : scalar
+                // Some blanks are control characters, and go.
+                scalar.value == 0xFFFD || scalar.isControl ? nil : scalar.isBlank ? " " : scalar
             }
         }
         if separatesIdeographs, text.contains(where: { $0.isIdeograph }) {
