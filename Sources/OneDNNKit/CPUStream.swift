@@ -6,7 +6,7 @@ import COneDNN
 /// weights at once.
 package final class CPUStream {
     package let engine: CPUEngine
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var scratchpad: AlignedBuffer
     /// Bytes that are reserved for whatever executes here.
     package private(set) var scratchpadByteCount = 0
@@ -29,6 +29,9 @@ package final class CPUStream {
     package func reserveScratchpad(for primitives: some Sequence<Primitive>) {
         for primitive in primitives { reserveScratchpad(byteCount: primitive.scratchpadByteCount) }
     }
+
+    /// Where primitives work that have been reserved for; stays until more is reserved.
+    var scratchpadStart: UnsafeMutableRawPointer? { scratchpad.bytes.baseAddress }
 
     private func reserveScratchpad(byteCount: Int) {
         guard byteCount > scratchpadByteCount else { return }
@@ -71,13 +74,7 @@ package final class CPUStream {
             guard let operand = operands.first(where: { $0.argument == parameter.argument }) else {
                 throw OneDNNError(.operandMissing, "\(primitive.name): \(parameter.argument)")
             }
-            guard operand.byteCount >= parameter.byteCount, operand.isWritable || parameter.argument != .destination
-            else {
-                throw OneDNNError(
-                    .operandUnsuitable,
-                    "\(primitive.name): \(operand.byteCount) bytes\(operand.isWritable ? "" : ", read only,") as"
-                        + " \(parameter.argument), needs \(parameter.byteCount) for \(parameter.descriptor)")
-            }
+            try operand.check(as: parameter, of: primitive)
             try pass(parameter.argument.index, parameter.descriptor, operand.start)
         }
         if primitive.scratchpadByteCount > 0 {

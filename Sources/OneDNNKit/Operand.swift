@@ -39,3 +39,15 @@ package struct Operand {
         return operand
     }
 }
+
+extension Operand {
+    /// - Throws: ``OneDNNError/Code/operandUnsuitable``.
+    func check(as parameter: Primitive.Parameter, of primitive: Primitive) throws(OneDNNError) {
+        guard byteCount >= parameter.byteCount, isWritable || parameter.argument != .destination else {
+            throw OneDNNError(
+                .operandUnsuitable,
+                "\(primitive.name): \(byteCount) bytes\(isWritable ? "" : ", read only,") as \(parameter.argument),"
+                    + " needs \(parameter.byteCount) for \(parameter.descriptor)")
+        }
+    }
+}

@@ -101,7 +101,8 @@ private struct Parts: @unchecked Sendable {
                     description, dnnl_query_exec_arg_md, argument.index), found.pointee.ndims > 0
             else { throw OneDNNError(.invalidArguments, "\(request): \(argument)") }
             let descriptor = MemoryDescriptor(found.pointee)
-            return Primitive.Parameter(argument: argument, descriptor: descriptor, byteCount: descriptor.byteCount)
+            return Primitive.Parameter(
+                argument: argument, descriptor: descriptor, byteCount: descriptor.reachByteCount)
         }
         var parameters: [Primitive.Parameter] = []
         for argument in operation.arguments + attributes.arguments { parameters.append(try descriptor(argument)) }

@@ -6,80 +6,118 @@ extension CompiledModel {
         private let model: CompiledModel
         private let stream: CPUStream
         private let memory: AlignedBuffer
+        /// By step; nil for those that are no primitive.
+        private let prepared: [Prepared?]
+
+        /// A primitive with the buffers that are the same in each run, and the inputs that are not.
+        private struct Prepared {
+            var execution: PreparedExecution
+            var varying: [StepInput]
+        }
 
         /// - Throws: `engine`.
         package init(_ model: CompiledModel) throws(ModelError) {
             self.model = model
-            memory = AlignedBuffer(byteCount: model.arenaByteCount)
+            let memory = AlignedBuffer(byteCount: model.arenaByteCount)
+            self.memory = memory
             do throws(OneDNNError) {
-                stream = try CPUStream(on: model.engine)
+                let stream = try CPUStream(on: model.engine)
+                self.stream = stream
+                stream.reserveScratchpad(for: model.steps.compactMap(\.primitive))
+                // The arena lives as long as the run does.
+                prepared = try memory.withUnsafeMutableBytes { (arena) throws(OneDNNError) in
+                    try model.steps.map { (step) throws(OneDNNError) in
+                        try Self.prepared(step, model, arena, stream)
+                    }
+                }
             } catch {
                 throw .engine("\(error)")
             }
-            stream.reserveScratchpad(
-                for: model.steps.compactMap {
-                    if case .execute(let primitive, _, _) = $0.action { primitive } else { nil }
-                })
+        }
+
+        private static func prepared(
+            _ step: Step, _ model: CompiledModel, _ arena: UnsafeMutableRawBufferPointer, _ stream: CPUStream
+        ) throws(OneDNNError) -> Prepared? {
+            guard case .execute(let primitive, let inputs, let buffer) = step.action else { return nil }
+            var varying: [StepInput] = []
+            var operands = [Operand.output(model.part(buffer, of: arena))]
+            for input in inputs {
+                switch input.place {
+                case .tensor: varying.append(input)
+                case .arena(let number):
+                    operands.append(
+                        .input(input.argument, rest(UnsafeRawBufferPointer(model.part(number, of: arena)), input)))
+                case .constant(let number):
+                    switch model.constants[number] {
+                    case .packed(let weights): operands.append(.input(input.argument, weights))
+                    case .tensor(let tensor): operands.append(.input(input.argument, rest(tensor.heldBytes, input)))
+                    case .unused: preconditionFailure("constants are kept while they are read")
+                    }
+                }
+            }
+            return Prepared(execution: try PreparedExecution(primitive, operands, on: stream), varying: varying)
         }
 
         /// - Parameters:
         ///   - inputs: One tensor for each input, by name, of the types that the model was compiled for.
+        ///   - profile: Is told how long each step takes.
         ///   - shouldStop: Is asked before each step.
         /// - Returns: The outputs by name.
         /// - Throws: `wrongInput` where inputs are missing or do not fit, `stopped`, `engine`, and what plain evaluations
         ///   throw: `wrongValue`, `tooLarge`, `unsupported`.
         package func execute(
-            _ inputs: [String: Tensor], shouldStop: () -> Bool = { false }
+            _ inputs: [String: Tensor], profile: RunProfile? = nil, shouldStop: () -> Bool = { false }
         ) throws(ModelError) -> [String: Tensor] {
             for ports in [model.declared, model.inputs] {
                 try model.runner.check(inputs, of: Graph(inputs: ports, outputs: [], nodes: []))
             }
-            return try memory.withUnsafeMutableBytes { (arena) throws(ModelError) in
-                var tensors = model.scope.merging(inputs) { $1 }
-                for step in model.steps {
-                    if shouldStop() {
-                        throw ModelError(code: .stopped, sentence: "the run was told to stop before \(step.place)")
-                    }
-                    do throws(ModelError) {
-                        try perform(step, &tensors, arena)
-                    } catch {
-                        throw error.at(step.place)
-                    }
-                    for name in step.released { tensors[name] = nil }
+            var tensors = model.scope.merging(inputs) { $1 }
+            for (number, step) in model.steps.enumerated() {
+                if shouldStop() {
+                    throw ModelError(code: .stopped, sentence: "the run was told to stop before \(step.place)")
                 }
-                var outputs: [String: Tensor] = [:]
-                for name in model.outputs {
-                    guard let tensor = tensors[name] else { throw .damaged("the output \"\(name)\" was not made") }
-                    outputs[name] = tensor
+                do throws(ModelError) {
+                    if let profile {
+                        try profile.measure(number) { () throws(ModelError) in try perform(number, &tensors) }
+                    } else {
+                        try perform(number, &tensors)
+                    }
+                } catch {
+                    throw error.at(step.place)
                 }
-                return outputs
+                for name in step.released { tensors[name] = nil }
             }
+            var outputs: [String: Tensor] = [:]
+            for name in model.outputs {
+                guard let tensor = tensors[name] else { throw .damaged("the output \"\(name)\" was not made") }
+                outputs[name] = tensor
+            }
+            return outputs
         }
 
-        private func perform(
-            _ step: Step, _ tensors: inout [String: Tensor], _ arena: UnsafeMutableRawBufferPointer
-        ) throws(ModelError) {
-            switch step.action {
+        private func perform(_ number: Int, _ tensors: inout [String: Tensor]) throws(ModelError) {
+            switch model.steps[number].action {
             case .evaluate(let node): try model.runner.evaluate(node, &tensors)
-            case .execute(let primitive, let inputs, let buffer):
-                var operands: [Operand] = []
-                for input in inputs {
-                    if case .constant(let number) = input.place, case .packed(let weights) = model.constants[number] {
-                        operands.append(.input(input.argument, weights))
-                    } else {
-                        operands.append(.input(input.argument, try bytes(input.place, tensors, arena)))
+            case .execute:
+                guard let prepared = prepared[number] else { preconditionFailure("primitives are prepared") }
+                for input in prepared.varying {
+                    let bytes = try bytes(input, tensors)
+                    try engine { () throws(OneDNNError) in
+                        try prepared.execution.pass(.input(input.argument, bytes))
                     }
                 }
-                operands.append(.output(part(buffer, of: arena)))
-                do throws(OneDNNError) {
-                    try stream.execute(primitive, operands)
-                } catch {
-                    throw .engine("\(error)")
-                }
-                // What operands point into is held by the run until here.
+                try engine { () throws(OneDNNError) in try prepared.execution.execute() }
+                // What varying operands point into is held by the run until here.
                 withExtendedLifetime(tensors) {}
-            case .hold(let place, let name, let shape):
-                let source = try bytes(place, tensors, arena)
+            case .gather(let gather, let input, let indices, let buffer):
+                guard let indices = tensors[indices] else { throw .damaged("its indices were not made") }
+                let source = try bytes(input, tensors)
+                try memory.withUnsafeMutableBytes { (arena) throws(ModelError) in
+                    try gather.copy(source, indices, to: model.part(buffer, of: arena))
+                }
+                withExtendedLifetime(tensors) {}
+            case .hold(let input, let name, let shape):
+                let source = try bytes(input, tensors)
                 tensors[name] = try Tensor(.float32, shape: shape) { target throws(ModelError) in
                     guard source.count >= target.count else {
                         throw .damaged("\"\(name)\" has \(source.count) bytes, not \(target.count)")
@@ -89,26 +127,42 @@ extension CompiledModel {
             }
         }
 
-        private func bytes(
-            _ place: Place, _ tensors: [String: Tensor], _ arena: UnsafeMutableRawBufferPointer
-        ) throws(ModelError) -> UnsafeRawBufferPointer {
-            switch place {
-            case .arena(let number): return UnsafeRawBufferPointer(part(number, of: arena))
-            case .tensor(let name):
-                guard let tensor = tensors[name] else { throw .damaged("its input \"\(name)\" was not made") }
-                return tensor.heldBytes
-            case .constant(let number):
-                guard case .tensor(let tensor) = model.constants[number] else {
-                    preconditionFailure("packed weights are passed as such, and others are kept while they are read")
-                }
-                return tensor.heldBytes
+        private func engine(_ body: () throws(OneDNNError) -> Void) throws(ModelError) {
+            do throws(OneDNNError) {
+                try body()
+            } catch {
+                throw .engine("\(error)")
             }
         }
 
-        private func part(_ number: Int, of arena: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
-            let offset = model.arena.offsets[number]
-            return UnsafeMutableRawBufferPointer(rebasing: arena[offset..<(offset + model.buffers[number])])
+        /// To be used while the run and the tensors are held.
+        private func bytes(_ input: StepInput, _ tensors: [String: Tensor]) throws(ModelError) -> UnsafeRawBufferPointer
+        {
+            switch input.place {
+            case .arena(let number):
+                return memory.withUnsafeMutableBytes {
+                    Self.rest(UnsafeRawBufferPointer(model.part(number, of: $0)), input)
+                }
+            case .tensor(let name):
+                guard let tensor = tensors[name] else { throw .damaged("its input \"\(name)\" was not made") }
+                return Self.rest(tensor.heldBytes, input)
+            case .constant(let number):
+                guard case .tensor(let tensor) = model.constants[number] else {
+                    preconditionFailure("packed weights are passed to primitives only")
+                }
+                return Self.rest(tensor.heldBytes, input)
+            }
         }
+
+        private static func rest(_ bytes: UnsafeRawBufferPointer, _ input: StepInput) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: bytes.dropFirst(input.offset))
+        }
+    }
+
+    /// A buffer of the arena.
+    fileprivate func part(_ number: Int, of arena: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        let offset = self.arena.offsets[number]
+        return UnsafeMutableRawBufferPointer(rebasing: arena[offset..<(offset + buffers[number])])
     }
 }
 

@@ -25,6 +25,7 @@ package struct CompiledModel: Sendable {
         steps.map { step in
             switch step.action {
             case .execute(let primitive, _, _): "\(step.place): \(primitive.name), \(primitive.implementation)"
+            case .gather: "\(step.place): gathers rows"
             case .evaluate: "\(step.place): plainly"
             case .hold(_, let name, _): "\(step.place): holds \"\(name)\""
             }
@@ -90,13 +91,7 @@ package struct CompiledModel: Sendable {
         constants = Self.used(builder.constants, by: steps)
         scope = builder.scope
         plainNodes = builder.plainNodes
-        scratchpadByteCount = steps.reduce(0) { most, step in
-            if case .execute(let primitive, _, _) = step.action {
-                max(most, primitive.scratchpadByteCount)
-            } else {
-                most
-            }
-        }
+        scratchpadByteCount = steps.compactMap(\.primitive).map(\.scratchpadByteCount).max() ?? 0
         constantByteCount =
             constants.reduce(0) { sum, constant in
                 switch constant {
@@ -108,7 +103,8 @@ package struct CompiledModel: Sendable {
     }
 
     private static let passes: [any GraphPass] = [
-        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), FuseFollowers(),
+        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), RecogniseGelu(),
+        RecogniseLayerNormalization(), FuseFollowers(),
     ]
 
     /// One run with memory of its own, which is given back afterwards; many runs are faster with a ``Run`` that is kept.
@@ -169,15 +165,7 @@ package struct CompiledModel: Sendable {
 
     private static func used(_ constants: [Constant], by steps: [Step]) -> [Constant] {
         var used: Set<Int> = []
-        for step in steps {
-            let places: [Place] =
-                switch step.action {
-                case .execute(_, let inputs, _): inputs.map(\.place)
-                case .hold(let place, _, _): [place]
-                case .evaluate: []
-                }
-            for case .constant(let number) in places { used.insert(number) }
-        }
+        for case .constant(let number) in steps.flatMap(\.inputs).map(\.place) { used.insert(number) }
         return constants.indices.map { used.contains($0) ? constants[$0] : .unused }
     }
 }

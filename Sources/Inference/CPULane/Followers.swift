@@ -21,6 +21,9 @@ struct Followers {
         attributes.postOperations.append(.binary(function, descriptor))
     }
 
+    /// Multiplies the result of the first node.
+    mutating func multiply(by scale: Float) { attributes.outputScale = .common(scale) }
+
     fileprivate mutating func finish(_ node: Node) { result = node.result }
 }
 
@@ -32,10 +35,12 @@ extension StepBuilder {
     ///   - dimensions: Of the result as the primitive has it, with as many elements; same as the shape where not given.
     ///   - axis: Of the shape, along which an operand may have one number for each index; last or second dimension of the
     ///     primitive's.
+    ///   - byRow: Whether an operand may have a row of its own for each index of the first of four axes.
     /// - Returns: Nil where oneDNN has no such post-operation.
     /// - Throws: What descriptors do.
     mutating func followers(
-        _ nodes: [Node], behind start: Followers, shape: [Int], as dimensions: [Int]? = nil, axis: Int
+        _ nodes: [Node], behind start: Followers, shape: [Int], as dimensions: [Int]? = nil, axis: Int,
+        byRow: Bool = false
     ) throws(OneDNNError) -> Followers? {
         var chain = start
         let target = dimensions ?? shape
@@ -57,8 +62,9 @@ extension StepBuilder {
                     guard extents.count <= shape.count else { return nil }
                     let padded = Array(repeating: 1, count: shape.count - extents.count) + extents
                     let long = padded.indices.filter { padded[$0] > 1 }
-                    guard long.isEmpty || long == [axis] else { return nil }
-                    var operand = target.map { _ in 1 }
+                    let hasRows = byRow && target == shape && shape.count == 4 && long == [0, 3]
+                    guard long.isEmpty || long == [axis] || hasRows else { return nil }
+                    var operand = hasRows ? padded : target.map { _ in 1 }
                     // The axis has the same distance from the end in both.
                     if !long.isEmpty { operand[target.count - (shape.count - axis)] = padded[axis] }
                     guard let form = try plain(other, as: operand) else { return nil }

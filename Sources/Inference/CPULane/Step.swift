@@ -11,57 +11,76 @@ enum Place: Hashable, Sendable {
 }
 
 /// A value of float32 with its bytes and how they lie.
-struct Form: Sendable {
+struct Form: Hashable, Sendable {
     var place: Place
     var descriptor: MemoryDescriptor
+    /// Bytes from the beginning of the place to the first element.
+    var offset = 0
+    /// What the elements have yet to be multiplied by.
+    var scale: Float = 1
 }
 
 /// What one step of a run reads, and as which part.
 struct StepInput: Sendable {
     var argument: Argument
     var place: Place
+    /// Bytes from the beginning of the place.
+    var offset = 0
 }
 
 /// One link of the chain that a model is compiled to.
 struct Step: Sendable {
     enum Action: Sendable {
         case execute(Primitive, [StepInput], buffer: Int)
+        /// Copies rows that a tensor of indices chooses.
+        case gather(RowGather, StepInput, indices: String, buffer: Int)
         /// Computes a node plainly, from tensors and to tensors.
         case evaluate(Node)
-        /// Makes a tensor of row-major bytes in the arena.
-        case hold(Place, name: String, shape: [Int])
+        /// Makes a tensor of row-major bytes.
+        case hold(StepInput, name: String, shape: [Int])
     }
 
     /// How errors name the node.
     var place: String
+    var operatorName = ""
     var action: Action
     /// Tensors that are not needed behind this step.
     var released: [String] = []
 
+    var primitive: Primitive? { if case .execute(let primitive, _, _) = action { primitive } else { nil } }
+
+    /// What it reads, tensors that plain evaluations and indices are aside.
+    var inputs: [StepInput] {
+        switch action {
+        case .execute(_, let inputs, _): inputs
+        case .gather(_, let input, _, _), .hold(let input, _, _): [input]
+        case .evaluate: []
+        }
+    }
+
     /// Buffers of the arena that it reads or writes.
     var buffers: [Int] {
-        switch action {
-        case .execute(_, let inputs, let buffer):
-            inputs.compactMap { if case .arena(let number) = $0.place { number } else { nil } } + [buffer]
-        case .evaluate: []
-        case .hold(let place, _, _): if case .arena(let number) = place { [number] } else { [] }
+        let read = inputs.compactMap { if case .arena(let number) = $0.place { number } else { nil } }
+        return switch action {
+        case .execute(_, _, let buffer), .gather(_, _, _, let buffer): read + [buffer]
+        case .evaluate, .hold: read
         }
     }
 
     /// Tensors that it reads.
     var tensors: Set<String> {
-        switch action {
-        case .execute(_, let inputs, _):
-            Set(inputs.compactMap { if case .tensor(let name) = $0.place { name } else { nil } })
+        let read = Set(inputs.compactMap { if case .tensor(let name) = $0.place { name } else { nil } })
+        return switch action {
+        case .execute, .hold: read
+        case .gather(_, _, let indices, _): read.union([indices])
         case .evaluate(let node): node.requiredNames
-        case .hold(let place, _, _): if case .tensor(let name) = place { [name] } else { [] }
         }
     }
 
     /// Tensors that it makes.
     var results: [String] {
         switch action {
-        case .execute: []
+        case .execute, .gather: []
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
         case .hold(_, let name, _): [name]
         }

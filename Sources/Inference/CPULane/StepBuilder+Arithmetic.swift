@@ -28,7 +28,7 @@ extension StepBuilder {
         let isFull = first.descriptor.dimensions == dimensions
         let destination = try isFull ? first.descriptor : MemoryDescriptor(dimensions, .float32)
         if second.descriptor.dimensions == dimensions {
-            second = Form(place: try moved(second, to: destination), descriptor: destination)
+            second = try moved(second, to: destination)
         }
         guard
             let followers = try self.followers(
@@ -76,14 +76,38 @@ extension StepBuilder {
         return true
     }
 
+    /// Whether a value goes into one product only, where a factor costs nothing, perhaps under another shape.
+    private func isMultiplied(_ name: String) -> Bool {
+        var value = name
+        for _ in 0..<4 {
+            guard let place = uses.onlyTaker(of: value) else { return false }
+            let node = nodes[place]
+            if node.isStandard("MatMul") { return node.inputs.count(where: { $0 == value }) == 1 }
+            guard node.isStandard("Transpose") || node.isStandard("Reshape"), node.followers.isEmpty else {
+                return false
+            }
+            value = node.result
+        }
+        return false
+    }
+
     /// A function of each element.
     mutating func addElementFunctions(_ node: Node) throws(OneDNNError) -> Bool {
-        guard let functions = ElementFunctions(node, initialisers), shape(of: node.result) != nil,
-            var form = try self.form(node.inputs[0]), let last = functions.list.last
+        guard let functions = ElementFunctions(node, initialisers), let shape = self.shape(of: node.result),
+            self.shape(of: node.inputs[functions.input]) == shape, let last = functions.list.last
         else { return false }
+        if case .linear(let scale, 0) = last, functions.list.count == 1, isMultiplied(node.result),
+            var view = try view(node.inputs[functions.input])
+        {
+            view.scale *= scale
+            bind(node.result, to: view)
+            return true
+        }
+        guard var form = try self.form(node.inputs[functions.input]) else { return false }
         for function in functions.list.dropLast() {
             let primitive = try Primitive(ElementWise(function, form.descriptor), on: engine)
             form.place = append(primitive, [try input(.source, form, of: primitive)])
+            form.offset = 0
         }
         let primitive = try Primitive(ElementWise(last, form.descriptor), on: engine)
         try append(primitive, [input(.source, form, of: primitive)], result: node.result)

@@ -5,6 +5,7 @@ struct StepBuilder {
     let engine: CPUEngine
     let facts: [String: Fact]
     let uses: ValueUses
+    let nodes: [Node]
     let initialisers: [String: Tensor]
     /// Larger values are left to the plain evaluation, which refuses them when they would be made.
     let largestTensorBytes: Int
@@ -21,20 +22,22 @@ struct StepBuilder {
     private let stream: CPUStream
     private var forms: [String: Form] = [:]
     /// Values that exist as tensors when a run comes to the next step.
-    private var held: Set<String>
+    private(set) var held: Set<String>
     private var moves: [Move: Place] = [:]
+    /// The node that steps are added for.
     private var place = ""
+    private var operatorName = ""
 
-    /// Bytes that have been laid out anew.
+    /// A value that has been laid out anew.
     private struct Move: Hashable {
-        var place: Place
-        var source: MemoryDescriptor
+        var source: Form
         var target: MemoryDescriptor
     }
 
     init(_ graph: Graph, facts: [String: Fact], engine: CPUEngine, largestTensorBytes: Int) throws(OneDNNError) {
         self.facts = facts
         uses = ValueUses(graph)
+        nodes = graph.nodes
         self.engine = engine
         self.largestTensorBytes = largestTensorBytes
         initialisers = graph.initialisers
@@ -50,7 +53,7 @@ struct StepBuilder {
     mutating func add(_ node: Node) throws(ModelError) {
         var rest = node.chain[...]
         while let head = rest.popFirst() {
-            place = head.place
+            (place, operatorName) = (head.place, head.operatorName)
             do throws(OneDNNError) {
                 rest = rest.dropFirst(try addLongest(head, followers: rest))
             } catch {
@@ -86,8 +89,11 @@ struct StepBuilder {
         case "Conv": return try addConvolution(node, followers)
         case "MatMul": return try addMatrixProduct(node, followers)
         case "Gemm": return try addGeneralProduct(node, followers)
+        case "ConvTranspose": return try addTransposedConvolution(node, followers)
         case "BatchNormalization": return try addBatchNormalization(node, followers)
-        case "Add", "Sum", "Sub", "Mul", "Div", "Max", "Min": return try addBinary(node, followers)
+        case "Add", "Sum", "Sub", "Mul", "Div", "Max", "Min":
+            if followers.isEmpty, try addElementFunctions(node) { return true }
+            return try addBinary(node, followers)
         default: break
         }
         guard followers.isEmpty else { return false }
@@ -98,6 +104,10 @@ struct StepBuilder {
         case "Concat": return try addConcatenation(node)
         case "Transpose": return try addTransposition(node)
         case "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout": return try addView(node)
+        case "Gather": return try addGather(node)
+        case "Slice": return try addSlice(node)
+        case "Split": return try addSplit(node)
+        case "DepthToSpace": return try addDepthToSpace(node)
         default: return try addElementFunctions(node)
         }
     }
@@ -106,7 +116,7 @@ struct StepBuilder {
     private mutating func evaluate(_ node: Node) throws(OneDNNError) {
         for name in node.requiredNames.sorted() { try hold(name) }
         plainNodes.append(node)
-        steps.append(Step(place: node.place, action: .evaluate(node)))
+        steps.append(Step(place: node.place, operatorName: node.operatorName, action: .evaluate(node)))
         for name in node.outputs where !name.isEmpty { held.insert(name) }
     }
 
@@ -116,7 +126,9 @@ struct StepBuilder {
         if let tensor = initialisers[name] {
             scope[name] = tensor
         } else if let shape = self.shape(of: name), let form = try plain(name) {
-            steps.append(Step(place: place, action: .hold(form.place, name: name, shape: shape)))
+            let source = StepInput(argument: .source, place: form.place, offset: form.offset)
+            steps.append(
+                Step(place: place, operatorName: operatorName, action: .hold(source, name: name, shape: shape)))
         } else {
             return
         }
@@ -137,8 +149,18 @@ struct StepBuilder {
     /// As oneDNN has it: a scalar is a list of one.
     static func dimensions(_ shape: [Int]) -> [Int] { shape.isEmpty ? [1] : shape }
 
-    /// The value as it lies; nil where steps cannot work on it.
+    /// The value as it lies, without gaps; nil where steps cannot work on it.
     mutating func form(_ name: String) throws(OneDNNError) -> Form? {
+        guard var form = try view(name) else { return nil }
+        if form.hasGaps { form = try moved(form, to: form.descriptor.with(.plain)) }
+        form = try multiplied(form)
+        forms[name] = form
+        return form
+    }
+
+    /// The value as it lies, which may be within something larger and still to be multiplied; nil where steps cannot work on
+    /// it.
+    mutating func view(_ name: String) throws(OneDNNError) -> Form? {
         if let form = forms[name] { return form }
         guard let shape = shape(of: name) else { return nil }
         let place: Place
@@ -157,11 +179,30 @@ struct StepBuilder {
 
     /// The value in row-major order, read under `dimensions`, of which there are as many elements.
     mutating func plain(_ name: String, as dimensions: [Int]? = nil) throws(OneDNNError) -> Form? {
-        guard let form = try self.form(name) else { return nil }
-        let plain = try form.descriptor.with(.plain)
-        let place = try moved(form, to: plain)
-        guard let dimensions, dimensions != plain.dimensions else { return Form(place: place, descriptor: plain) }
-        return Form(place: place, descriptor: try MemoryDescriptor(Self.dimensions(dimensions), .float32))
+        guard let view = try self.view(name) else { return nil }
+        var form = try multiplied(moved(view, to: view.descriptor.with(.plain)))
+        if let dimensions, dimensions != form.descriptor.dimensions {
+            form.descriptor = try MemoryDescriptor(Self.dimensions(dimensions), .float32)
+        }
+        return form
+    }
+
+    /// The elements themselves, where they are still to be multiplied.
+    private mutating func multiplied(_ form: Form) throws(OneDNNError) -> Form {
+        guard form.scale != 1 else { return form }
+        let move = Move(source: form, target: form.descriptor)
+        var result = form
+        (result.offset, result.scale) = (0, 1)
+        if let place = moves[move] {
+            result.place = place
+        } else {
+            let function = ElementFunction.linear(scale: form.scale, shift: 0)
+            let primitive = try Primitive(ElementWise(function, form.descriptor), on: engine)
+            result.place = append(
+                primitive, [StepInput(argument: .source, place: form.place, offset: form.offset)])
+            moves[move] = result.place
+        }
+        return result
     }
 
     /// The value as the primitive wants it.
@@ -176,17 +217,18 @@ struct StepBuilder {
         {
             return StepInput(argument: argument, place: try packed(tensor, form, argument, primitive))
         }
-        return StepInput(argument: argument, place: try moved(form, to: wanted))
+        let form = try moved(form, to: wanted)
+        return StepInput(argument: argument, place: form.place, offset: form.offset)
     }
 
     private mutating func packed(
         _ tensor: Tensor, _ form: Form, _ argument: Argument, _ primitive: Primitive
     ) throws(OneDNNError) -> Place {
         guard let wanted = primitive.descriptor(of: argument) else { return form.place }
-        let move = Move(place: form.place, source: form.descriptor, target: wanted)
+        let move = Move(source: form, target: wanted)
         if let place = moves[move] { return place }
-        let weights = try PackedWeights(
-            packing: tensor.heldBytes, form.descriptor, for: primitive, as: argument, on: stream)
+        let bytes = UnsafeRawBufferPointer(rebasing: tensor.heldBytes[form.offset...])
+        let weights = try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
         withExtendedLifetime(tensor) {}
         let place = Place.constant(constants.count)
         constants.append(.packed(weights))
@@ -194,15 +236,26 @@ struct StepBuilder {
         return place
     }
 
-    /// The bytes of the form, laid out as `target`; a step of its own where they lie otherwise.
-    mutating func moved(_ form: Form, to target: MemoryDescriptor) throws(OneDNNError) -> Place {
-        if form.descriptor == target { return form.place }
-        let move = Move(place: form.place, source: form.descriptor, target: target)
-        if let place = moves[move] { return place }
-        let reorder = try Primitive(Reorder(form.descriptor, to: target), on: engine)
-        let place = append(reorder, [StepInput(argument: .source, place: form.place)])
-        moves[move] = place
-        return place
+    /// The elements laid out as `target`; a step of its own where they lie otherwise.
+    mutating func moved(_ form: Form, to target: MemoryDescriptor) throws(OneDNNError) -> Form {
+        if form.descriptor == target { return form }
+        // The same places under other strides of axes with one element.
+        if form.descriptor.hasPlacesOf(target) {
+            var same = form
+            same.descriptor = target
+            return same
+        }
+        let move = Move(source: form, target: target)
+        var result = Form(place: form.place, descriptor: target, scale: form.scale)
+        if let place = moves[move] {
+            result.place = place
+        } else {
+            let reorder = try Primitive(Reorder(form.descriptor, to: target), on: engine)
+            result.place = append(
+                reorder, [StepInput(argument: .source, place: form.place, offset: form.offset)])
+            moves[move] = result.place
+        }
+        return result
     }
 
     /// A new constant of float32, row-major.
@@ -227,11 +280,26 @@ struct StepBuilder {
         }
     }
 
+    /// Adds a step that gathers rows.
+    mutating func append(
+        _ gather: RowGather, _ source: Form, indices: String, byteCount: Int
+    ) -> Place {
+        let number = buffers.count
+        buffers.append(byteCount)
+        let input = StepInput(argument: .source, place: source.place, offset: source.offset)
+        steps.append(
+            Step(
+                place: place, operatorName: operatorName,
+                action: .gather(gather, input, indices: indices, buffer: number)))
+        return .arena(number)
+    }
+
     /// Adds a primitive whose result has no name.
     mutating func append(_ primitive: Primitive, _ inputs: [StepInput]) -> Place {
         let number = buffers.count
         buffers.append(primitive.descriptor(of: .destination)?.byteCount ?? 0)
-        steps.append(Step(place: place, action: .execute(primitive, inputs, buffer: number)))
+        steps.append(
+            Step(place: place, operatorName: operatorName, action: .execute(primitive, inputs, buffer: number)))
         return .arena(number)
     }
 

@@ -2,7 +2,7 @@
 /// where nothing else takes what lies between: so a residual and what follows it are computed before the result is
 /// written once.
 package struct FuseFollowers: GraphPass {
-    private static let products: Set<String> = ["Conv", "Gemm", "MatMul"]
+    private static let products: Set<String> = ["Conv", "ConvTranspose", "Gemm", "MatMul"]
     private static let sums: Set<String> = ["BatchNormalization", "Add", "Sum", "Mul", "Sub"]
     private static let arithmetic: Set<String> = ["Add", "Sum", "Mul", "Sub"]
 
@@ -52,7 +52,9 @@ package struct FuseFollowers: GraphPass {
             let type = facts[value]?.type, type.elementType == .float32, type.extents != nil,
             facts[output]?.type == type
         else { return nil }
-        if next.inputs.first == value, ElementFunctions(next, graph.initialisers) != nil { return place }
+        if let functions = ElementFunctions(next, graph.initialisers), next.inputs[functions.input] == value {
+            return place
+        }
         guard Self.arithmetic.contains(next.operatorName), next.opset >= 7, next.inputs.count == 2,
             next.operatorName != "Sub" || next.inputs[0] == value
         else { return nil }

@@ -34,6 +34,12 @@ struct ValueUses {
         return takers[0]
     }
 
+    /// The places of all nodes that take the value; nil where something else does too.
+    func takers(of name: String) -> Set<Int>? {
+        guard let takers = nodes[name], !fixed.contains(name) else { return nil }
+        return Set(takers)
+    }
+
     func isUsed(_ name: String) -> Bool { nodes[name] != nil || fixed.contains(name) }
 }
 

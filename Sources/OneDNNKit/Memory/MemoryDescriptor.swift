@@ -80,6 +80,19 @@ package struct MemoryDescriptor: @unchecked Sendable {
         return withUnsafePointer(to: raw) { library.functions.dnnl_memory_desc_get_size($0) }
     }
 
+    /// Elements from one index to the next, for each dimension; nil for blocked layouts and those to be chosen.
+    package var strides: [Int]? {
+        guard raw.format_kind == dnnl_blocked, raw.format_desc.blocking.inner_nblks == 0 else { return nil }
+        return numbers(raw.format_desc.blocking.strides)
+    }
+
+    /// What a buffer needs of which only these elements are read or written: up to the end of the last one. Less than
+    /// ``byteCount`` where the elements are a part of something larger.
+    package var reachByteCount: Int {
+        guard let strides, raw.extra.flags == 0 else { return byteCount }
+        return (zip(dimensions, strides).reduce(1) { $0 + ($1.0 - 1) * $1.1 }) * type.byteCount
+    }
+
     /// The same elements with the dimensions in another order: dimension `axes[i]` becomes dimension i. The layout in
     /// memory stays, so nothing is moved.
     ///
@@ -111,8 +124,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
         try MemoryDescriptor(dimensions, type ?? self.type, layout)
     }
 
-    /// Whether every element stands at the same place in both, the dimensions being the same.
-    func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
+    /// Whether every element stands at the same place in both, the dimensions and the type being the same.
+    package func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
         guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
         let (one, two) = (raw.format_desc.blocking, other.raw.format_desc.blocking)
         // Blocks are compared by name; the stride of a dimension of 1 means nothing.

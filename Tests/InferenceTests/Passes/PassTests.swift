@@ -126,4 +126,79 @@ import Testing
             FuseFollowers(), fixture, nodes, outputs: ["y", "s"],
             gives: ["c = Conv(x, w); r = Relu(c)", "d = Conv(r, v); s = Add(x, d)", "y = Relu(s)"])
     }
+
+    private func numbers(_ values: [String: Double], _ fixture: inout GraphFixture) throws {
+        for (name, value) in values { fixture.initialisers[name] = try Tensor(.float32, shape: [], doubles: [value]) }
+    }
+
+    @Test(arguments: 1...20) func geluInSeveralNodesBecomesOne(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        try fixture.input("x", [2, fixture.pick(1...40)], in: -5...5)
+        try numbers(
+            [
+                "root": 2.0.squareRoot(), "inverse": 0.5.squareRoot(), "one": 1, "half": 0.5, "two": 2, "three": 3,
+                "cube": 0.044715, "pi": (2 / Double.pi).squareRoot(),
+            ], &fixture)
+        let isTanh = seed % 2 == 0
+        var nodes: [Node]
+        if isTanh {
+            nodes = [
+                node("Pow", ["x", "three"], "x3"), node("Mul", ["cube", "x3"], "c"), node("Add", ["x", "c"], "i"),
+                node("Mul", fixture.pick([["i", "pi"], ["pi", "i"]]), "u"), node("Tanh", ["u"], "f"),
+            ]
+        } else {
+            nodes = [
+                fixture.pick([node("Div", ["x", "root"], "u"), node("Mul", ["inverse", "x"], "u")]),
+                node("Erf", ["u"], "f"),
+            ]
+        }
+        nodes.append(node("Add", fixture.pick([["f", "one"], ["one", "f"]]), "s"))
+        nodes += fixture.pick([
+            [node("Mul", ["x", "s"], "p"), node("Mul", ["p", "half"], "y")],
+            [node("Mul", ["s", "x"], "p"), node("Div", ["p", "two"], "y")],
+            [node("Mul", ["half", "s"], "p"), node("Mul", ["x", "p"], "y")],
+            [node("Mul", ["x", "half"], "h"), node("Mul", ["h", "s"], "y")],
+        ])
+        try expect(RecogniseGelu(), fixture, nodes, gives: ["y = Gelu(x)"])
+        // A value that is taken elsewhere stays, and so does the rest.
+        try expect(
+            RecogniseGelu(), fixture, nodes, outputs: ["y", "s"], gives: fixture.model(nodes).graph.lines)
+    }
+
+    @Test(arguments: 1...20) func layerNormalisationInSeveralNodesBecomesOne(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let shape = [2, 3, fixture.pick(2...9)]
+        let count = fixture.pick(1...2)
+        let axes = Array((3 - count)..<3)
+        try fixture.input("x", shape)
+        try fixture.constant("scale", Array(shape[axes[0]...]))
+        try fixture.constant("shift", Array(shape[axes[0]...]))
+        try numbers(["two": 2, "epsilon": 1e-5], &fixture)
+        fixture.initialisers["axes"] = try Tensor(indices: axes)
+        let takesInput = fixture.pick(0...1) == 0
+        func mean(_ input: String, _ output: String) -> Node {
+            takesInput
+                ? node("ReduceMean", [input, "axes"], output, opset: 18)
+                : node("ReduceMean", [input], output, ["axes": .ints(axes.map { $0 - 3 })])
+        }
+        // PyTorch writes the difference twice.
+        let other = fixture.pick(["d", "e"])
+        var nodes = [mean("x", "m"), node("Sub", ["x", "m"], "d")]
+        if other == "e" { nodes.append(node("Sub", ["x", "m"], "e")) }
+        nodes += [
+            fixture.pick([node("Pow", ["d", "two"], "q"), node("Mul", ["d", "d"], "q")]), mean("q", "v"),
+            node("Add", fixture.pick([["v", "epsilon"], ["epsilon", "v"]]), "a"), node("Sqrt", ["a"], "r"),
+            node("Div", [other, "r"], "n"), node("Mul", fixture.pick([["n", "scale"], ["scale", "n"]]), "w"),
+            node("Add", ["w", "shift"], "y"),
+        ]
+        try expect(
+            RecogniseLayerNormalization(), fixture, nodes, gives: ["y = LayerNormalization(x, scale, shift)"])
+        try expect(
+            RecogniseLayerNormalization(), fixture, nodes, outputs: ["y", "d"],
+            gives: fixture.model(nodes).graph.lines)
+        // The mean over other axes than the variance is something else.
+        nodes[0] = node("ReduceMean", ["x"], "m", ["axes": .ints([0])])
+        try expect(
+            RecogniseLayerNormalization(), fixture, nodes, gives: fixture.model(nodes).graph.lines)
+    }
 }

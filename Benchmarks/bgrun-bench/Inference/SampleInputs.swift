@@ -1,0 +1,63 @@
+import Foundation
+import Inference
+
+/// Inputs of a model from a seed, for engines in this process and in others.
+struct SampleInputs {
+    let tensors: [String: Tensor]
+    /// A description of the same in files.
+    let description: String
+
+    private struct Entry: Encodable {
+        var name: String
+        var type: String
+        var shape: [Int]
+        var file: String
+    }
+
+    /// Floats are uniform in ±1; integers are 1 in masks, 0 in types, and below 1000 else.
+    init(_ model: Model, batch: Int, folder: String) throws {
+        var generator = SystemlessGenerator(state: 1)
+        var tensors: [String: Tensor] = [:]
+        var entries: [Entry] = []
+        for (place, port) in model.graph.inputs.enumerated() {
+            guard let type = port.type, let shape = type.shape?.map({ $0.extent ?? batch }) else {
+                throw CocoaError(.coderInvalidValue)
+            }
+            let count = shape.reduce(1, *)
+            let tensor: Tensor
+            if type.elementType == .int64 {
+                let limit: Int64 = port.name.contains("mask") || port.name.contains("type") ? 1 : 1000
+                let base: Int64 = port.name.contains("mask") ? 1 : 0
+                tensor = try Tensor(
+                    .int64, shape: shape,
+                    elements: (0..<count).map { _ in base + Int64.random(in: 0..<limit, using: &generator) })
+            } else {
+                tensor = try Tensor(
+                    .float32, shape: shape,
+                    elements: (0..<count).map { _ in Float.random(in: -1...1, using: &generator) }
+                )
+            }
+            tensors[port.name] = tensor
+            let file = folder + "/input-\(batch)-\(place)"
+            try tensor.withBytes { bytes in try? Data(bytes).write(to: URL(filePath: file)) }
+            entries.append(
+                Entry(name: port.name, type: type.elementType.rawValue, shape: shape, file: file))
+        }
+        self.tensors = tensors
+        description = folder + "/inputs-\(batch).json"
+        try JSONEncoder().encode(entries).write(to: URL(filePath: description))
+    }
+}
+
+/// SplitMix64: the same numbers everywhere.
+private struct SystemlessGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
