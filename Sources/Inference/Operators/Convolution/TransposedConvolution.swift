@@ -69,7 +69,7 @@ extension Operators {
 }
 
 /// How the data of a transposed convolution spreads, by spatial axis.
-private struct TransposedGeometry {
+struct TransposedGeometry {
     var strides: [Int]
     var dilations: [Int]
     var padsBefore: [Int]
