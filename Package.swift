@@ -163,7 +163,7 @@ let package = Package(
                 "SamplePhotos", "ImageCodecs", "ImageExport", "ChunkedCompute", "BackgroundTasks", "SystemConditions",
                 "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
-                "OneDNNKit", argumentParser,
+                "OneDNNKit", "Inference", "OpenCLKit", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),

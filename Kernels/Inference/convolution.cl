@@ -89,8 +89,29 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(_
 
 #else
 
-// Rows k ... k + depth - 1 of B for TN pixels from `first` on, into `rows`. `places` has z, y, x of each pixel, -2^20 behind the last;
-// `offsets` is room for TN integers.
+// The offset in a plane that a tap sees of each pixel, -1 outside; then, of each vector of pixels, whether all are inside.
+inline void gather_offsets(const convolution_params *p, __global const int *tap, int first, int pixels,
+                           __local const int *places, __local int *offsets) {
+    for (int c = 0; c < NV; ++c) {
+        if (p->spread[0] * p->spread[1] * p->spread[2] != 1) {
+            for (int n = c * WIDTH; n < (c + 1) * WIDTH; ++n)
+                offsets[n] =
+                    first + n < pixels ? seen_offset(p, tap, places[n], places[TN + n], places[2 * TN + n]) : -1;
+            offsets[TN + c] = 0;
+            continue;
+        }
+        const ivec z = JOIN(vload, WIDTH)(c, places) * p->strides[0] + tap[0],
+                   y = JOIN(vload, WIDTH)(c, places + TN) * p->strides[1] + tap[1],
+                   x = JOIN(vload, WIDTH)(c, places + 2 * TN) * p->strides[2] + tap[2];
+        const ivec inside =
+            (z >= 0) & (z < p->input[0]) & (y >= 0) & (y < p->input[1]) & (x >= 0) & (x < p->input[2]);
+        JOIN(vstore, WIDTH)(select((ivec)(-1), (z * p->input[1] + y) * p->input[2] + x, inside), c, offsets);
+        offsets[TN + c] = all(inside) ? 1 : 0;
+    }
+}
+
+// Rows k ... k + depth - 1 of B for TN pixels from `first` on, into `rows`. `places` has z, y, x of each pixel, -2^18 behind the last;
+// `offsets` is room for TN + NV integers.
 inline void gather_rows(const convolution_params *p, __global const float *from, __global const int *taps, int first, int k,
                         int depth, int pixels, __local int *places, __local int *offsets, __local float *rows) {
     int tap = k / p->channels, channel = k % p->channels;
@@ -121,11 +142,30 @@ inline void gather_rows(const convolution_params *p, __global const float *from,
                         vec_store_all(select((vec)(0.0f), vec_load(plane + c * WIDTH), inside[c]), rows + c * WIDTH);
             }
         } else {
-            for (int n = 0; n < TN; ++n)
-                offsets[n] = first + n < pixels ? seen_offset(p, t, places[n], places[TN + n], places[2 * TN + n]) : -1;
-            for (int i = 0; i < run; ++i, plane += p->plane, rows += TN)
-                for (int n = 0; n < TN; ++n)
-                    rows[n] = offsets[n] < 0 ? 0.0f : plane[offsets[n]];
+            gather_offsets(p, t, first, pixels, places, offsets);
+            // How each vector of pixels lies: side by side, every second, or anyhow.
+            int ways[NV];
+#pragma unroll
+            for (int c = 0; c < NV; ++c) {
+                const int start = c * WIDTH, end = start + WIDTH - 1;
+                const bool is_row = places[start] == places[end] && places[TN + start] == places[TN + end];
+                ways[c] = p->strides[2] <= 2 && offsets[TN + c] && is_row ? p->strides[2] : 0;
+            }
+            for (int i = 0; i < run; ++i, plane += p->plane, rows += TN) {
+#pragma unroll
+                for (int c = 0; c < NV; ++c) {
+                    __global const float *at_first = plane + offsets[c * WIDTH];
+                    if (ways[c] == 1) {
+                        vec_store_all(vec_load(at_first), rows + c * WIDTH);
+                    } else if (ways[c] == 2) {
+                        const vec a = vec_load(at_first), b = vec_load(at_first + WIDTH);
+                        vec_store_all((vec)(a.even, b.even), rows + c * WIDTH);
+                    } else {
+                        for (int n = c * WIDTH; n < (c + 1) * WIDTH; ++n)
+                            rows[n] = offsets[n] < 0 ? 0.0f : plane[offsets[n]];
+                    }
+                }
+            }
         }
         depth -= run;
         channel = 0;
@@ -136,7 +176,7 @@ inline void gather_rows(const convolution_params *p, __global const float *from,
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__global float *arena, __global const float *weights,
                                                                         const convolution_params p) {
     __local float rows[KB * TN];
-    __local int places[3 * TN], offsets[TN];
+    __local int places[3 * TN], offsets[TN + NV];
     const int pixels = p.output[0] * p.output[1] * p.output[2], depth = p.tap_count * p.channels;
     const int row_tiles = (p.filters + TM - 1) / TM, column_tiles = (pixels + TN - 1) / TN;
     const int row_items = (row_tiles + p.row_tiles - 1) / p.row_tiles;
@@ -148,7 +188,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__globa
     __global const float *from = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
     for (int n = 0; n < TN; ++n) {
         const int pixel = first + n;
-        places[n] = n < count ? pixel / p.output[2] / p.output[1] : -(1 << 20);
+        places[n] = n < count ? pixel / p.output[2] / p.output[1] : -(1 << 18);
         places[TN + n] = pixel / p.output[2] % p.output[1];
         places[2 * TN + n] = pixel % p.output[2];
     }

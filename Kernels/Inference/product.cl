@@ -32,7 +32,7 @@
 #define TN (NV * WIDTH)
 #endif
 #ifndef KB
-#define KB 384 // depth that the CPU form computes at a time: KB * TN elements stay in the second-level cache
+#define KB 512 // depth that the CPU form computes at a time: KB * TN elements stay in the second-level cache
 #endif
 
 // Field for field the C struct bg_pack_params.

@@ -154,7 +154,8 @@ extension DeviceBuilder {
 
     private mutating func fill(_ target: DeviceValue, with value: Float) {
         let count = target.count
-        launch("fill", items: count.tiles(of: device.run), local: device.smallGroup, reads: [], writes: target.place) { at in
+        launch("fill", items: count.tiles(of: device.run), local: device.smallGroup, reads: [], writes: target.place) {
+            at in
             bg_fill_params(target: at(target), count: Int32(count), value: value)
         }
     }

@@ -7,7 +7,8 @@ extension DeviceBuilder {
     ///   - node: The product of Q and K'.
     ///   - followers: Scale, mask, Softmax, and the product with V.
     mutating func addAttention(_ node: Node, _ followers: [Node]) throws(ModelError) -> Bool {
-        guard let last = followers.last, let shape = self.shape(of: last.result), let scores = self.shape(of: node.outputs[0]),
+        guard let last = followers.last, let shape = self.shape(of: last.result),
+            let scores = self.shape(of: node.outputs[0]),
             let query = value(node.inputs[0]), let key = value(node.inputs[1]), let content = value(last.inputs[1]),
             shape.count == scores.count, shape.count >= 2
         else { return false }
@@ -24,7 +25,9 @@ extension DeviceBuilder {
                 let axis = follower.int("axis") ?? (follower.opset < 13 ? 1 : -1)
                 guard axis == -1 || axis == rank - 1 else { return false }
             case "Add":
-                guard mask == nil, follower.opset >= 7, let index = follower.inputs.firstIndex(of: result) else { return false }
+                guard mask == nil, follower.opset >= 7, let index = follower.inputs.firstIndex(of: result) else {
+                    return false
+                }
                 mask = operand(follower.inputs[1 - index], shape: scores, groups: groups)
                 guard mask != nil else { return false }
             case "Mul", "Div":
@@ -41,7 +44,8 @@ extension DeviceBuilder {
         let (rows, keys, depth, columns) = (scores[rank - 2], scores[rank - 1], query.shape.last ?? 0, shape[rank - 1])
         guard depth <= tuning.largestHead, columns <= tuning.largestHead, last.inputs[0] == result else { return false }
         let batch = Array(shape.dropLast(2))
-        guard let queries = query.broadcast(to: batch + [rows, depth]), let keysValue = key.broadcast(to: batch + [depth, keys]),
+        guard let queries = query.broadcast(to: batch + [rows, depth]),
+            let keysValue = key.broadcast(to: batch + [depth, keys]),
             let contents = content.broadcast(to: batch + [keys, columns])
         else { return false }
         let tile = tuning.tile(columns: keys)

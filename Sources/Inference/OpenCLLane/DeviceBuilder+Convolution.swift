@@ -7,9 +7,12 @@ extension DeviceBuilder {
             let source = plain(node.inputs[0]), (3...5).contains(shape.count)
         else { return false }
         let (input, kernel) = (Array(source.shape[2...]), Array(weights[2...]))
-        guard let geometry = try? WindowGeometry(node, input: input, kernel: kernel), geometry.isSmall else { return false }
+        guard let geometry = try? WindowGeometry(node, input: input, kernel: kernel), geometry.isSmall else {
+            return false
+        }
         let window = DeviceWindow(
-            input: input, output: geometry.output, kernel: kernel, strides: geometry.strides, spread: kernel.map { _ in 1 },
+            input: input, output: geometry.output, kernel: kernel, strides: geometry.strides,
+            spread: kernel.map { _ in 1 },
             steps: geometry.dilations, starts: geometry.padsBefore.map { -$0 })
         let groups = node.int("group") ?? 1
         let filters = weights[0] / groups
@@ -31,10 +34,12 @@ extension DeviceBuilder {
         else { return false }
         let (input, kernel) = (Array(source.shape[2...]), Array(weights[2...]))
         guard let geometry = try? TransposedGeometry(node, input: input, kernel: kernel),
-            (geometry.strides + geometry.dilations + geometry.padsBefore + kernel).allSatisfy({ $0.magnitude < 1 << 12 })
+            (geometry.strides + geometry.dilations + geometry.padsBefore + kernel).allSatisfy({ $0.magnitude < 1 << 12 }
+            )
         else { return false }
         let window = DeviceWindow(
-            input: input, output: geometry.output, kernel: kernel, strides: kernel.map { _ in 1 }, spread: geometry.strides,
+            input: input, output: geometry.output, kernel: kernel, strides: kernel.map { _ in 1 },
+            spread: geometry.strides,
             steps: geometry.dilations.map { -$0 }, starts: geometry.padsBefore)
         let filters = weights[1]
         return try addWindowedProduct(
@@ -56,7 +61,8 @@ extension DeviceBuilder {
         // Weights that are computed at each run are left to the host.
         guard let tensor = initialisers[name], let bias = bias(node, groups: groups),
             let plan = resultPlan(
-                node, followers, shape: shape, split: (1, filters), groups: [0..<1, 1..<2, 2..<3, 3..<(shape.count + 1)],
+                node, followers, shape: shape, split: (1, filters),
+                groups: [0..<1, 1..<2, 2..<3, 3..<(shape.count + 1)],
                 bias: bias.value)
         else { return false }
         let place = offset(channels, taps)
@@ -81,7 +87,8 @@ extension DeviceBuilder {
         ) { at in
             bg_convolution_params(
                 weights: at(packed), source: at(source), taps: at(table), groups: Int32(groups), images: Int32(images),
-                filters: Int32(filters), channels: Int32(channels), tap_count: Int32(taps), input: window.space(window.input),
+                filters: Int32(filters), channels: Int32(channels), tap_count: Int32(taps),
+                input: window.space(window.input),
                 output: window.space(window.output), strides: window.space(window.strides),
                 spread: window.space(window.spread), image_stride: Int32(imageStride), group_stride: Int32(groupStride),
                 plane: Int32(plane), weight_stride: Int32(weightStride), is_flat: window.isFlat ? 1 : 0,

@@ -3,8 +3,9 @@ import Kernels
 extension DeviceBuilder {
     /// Values that broadcast against each other.
     mutating func addArithmetic(_ node: Node, _ followers: [Node]) -> Bool {
-        guard let shape = self.shape(of: node.chain.last?.result ?? ""), !node.inputs.isEmpty, let kind = bg_link_kind(node)
-            ?? (node.operatorName == "Pow" ? BG_LINK_RAISE : nil)
+        guard let shape = self.shape(of: node.chain.last?.result ?? ""), !node.inputs.isEmpty,
+            let kind = bg_link_kind(node)
+                ?? (node.operatorName == "Pow" ? BG_LINK_RAISE : nil)
         else { return false }
         if node.operatorName == "Pow", ElementLinks(node, initialisers) != nil { return addElementLinks(node) }
         return addElements(node.inputs[0], node, followers, shape: shape) { builder, groups in
@@ -19,7 +20,9 @@ extension DeviceBuilder {
 
     /// Functions of each element.
     mutating func addElementLinks(_ node: Node) -> Bool {
-        guard let links = ElementLinks(node, initialisers), let shape = self.shape(of: node.result) else { return false }
+        guard let links = ElementLinks(node, initialisers), let shape = self.shape(of: node.result) else {
+            return false
+        }
         return addElements(node.inputs[0], node, [], shape: shape) { _, _ in links.list }
     }
 

@@ -11,7 +11,8 @@ extension DeviceBuilder {
             let plan = resultPlan(node, [], shape: shape, groups: [0..<1, 1..<1, 1..<2, 2..<shape.count])
         else { return false }
         let window = DeviceWindow(
-            input: input, output: geometry.output, kernel: kernel, strides: geometry.strides, spread: kernel.map { _ in 1 },
+            input: input, output: geometry.output, kernel: kernel, strides: geometry.strides,
+            spread: kernel.map { _ in 1 },
             steps: geometry.dilations, starts: geometry.padsBefore.map { -$0 })
         addWindow(
             node.operatorName == "MaxPool" ? "largest_in_window" : "mean_in_window", source, shape, window,

@@ -14,9 +14,10 @@ extension DeviceBuilder {
         var matrix = shape
         if isList {
             let rank = max(left.shape.count, right.shape.count)
-            matrix = Array(shape.prefix(rank - 2)) + [
-                left.shape[left.shape.count - 2], right.shape[right.shape.count - 1],
-            ]
+            matrix =
+                Array(shape.prefix(rank - 2)) + [
+                    left.shape[left.shape.count - 2], right.shape[right.shape.count - 1],
+                ]
         }
         if right.shape.count == 2 && left.shape.count > 2 && left.isPlain {
             // One product of all rows.
@@ -42,7 +43,9 @@ extension DeviceBuilder {
             let full = Array(repeating: 1, count: max(3 - rank, 0)) + matrix
             let cut = full.count - 3
             plan.strides =
-                DeviceValue(plan.target.place, shape: full).strides(over: [0..<cut, cut..<(cut + 1), (cut + 1)..<(cut + 2)])
+                DeviceValue(plan.target.place, shape: full).strides(over: [
+                    0..<cut, cut..<(cut + 1), (cut + 1)..<(cut + 2),
+                ])
                 ?? plan.strides
         }
         return try addProduct(a, node.inputs[0], b, node.inputs[1], plan)
@@ -50,7 +53,8 @@ extension DeviceBuilder {
 
     /// `alpha · A · B + beta · C`, where A and B may lie transposed.
     mutating func addGeneralProduct(_ node: Node, _ followers: [Node]) throws(ModelError) -> Bool {
-        guard let shape = self.shape(of: node.outputs[0]), var a = value(node.inputs[0]), var b = value(node.inputs[1]) else {
+        guard let shape = self.shape(of: node.outputs[0]), var a = value(node.inputs[0]), var b = value(node.inputs[1])
+        else {
             return false
         }
         if node.int("transA") ?? 0 != 0 { a = a.permuted([1, 0]) }
@@ -177,7 +181,8 @@ extension DeviceValue {
 enum Packing {
     /// [batch][rows rounded up / width][depth][width], zeros behind the last row. Strides are of the tensor, in elements.
     static func panels(
-        _ tensor: Tensor, offset: Int, rows: Int, depth: Int, width: Int, rowStride: Int, depthStride: Int, batches: [Int],
+        _ tensor: Tensor, offset: Int, rows: Int, depth: Int, width: Int, rowStride: Int, depthStride: Int,
+        batches: [Int],
         batchStrides: [Int]
     ) -> [Float] {
         let panels = rows.tiles(of: width)
@@ -214,7 +219,8 @@ enum Packing {
                     let to = group * size + filter / width * taps * channels * width + filter % width
                     for channel in 0..<channels {
                         for tap in 0..<taps {
-                            target[to + (tap * channels + channel) * width] = source[offset(group, filter, channel, tap)]
+                            target[to + (tap * channels + channel) * width] =
+                                source[offset(group, filter, channel, tap)]
                         }
                     }
                 }

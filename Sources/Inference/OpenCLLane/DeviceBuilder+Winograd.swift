@@ -24,7 +24,7 @@ extension DeviceBuilder {
         let transformed = DevicePlace.arena(newBuffer(images * 16 * step))
         let sums = DeviceValue(.arena(newBuffer(images * 16 * filters * blocks)), shape: [images, 16, filters, blocks])
         let starts = window.starts
-        func parameters(_ at: Locations, channels: Int, _ result: bg_result) -> bg_winograd_params {
+        @Sendable func parameters(_ at: Locations, channels: Int, _ result: bg_result) -> bg_winograd_params {
             bg_winograd_params(
                 source: at(source), blocks_at: at(transformed), sums: at(sums), images: Int32(images),
                 channels: Int32(channels), height: Int32(window.input[0]), width: Int32(window.input[1]),
@@ -33,7 +33,8 @@ extension DeviceBuilder {
         }
         let runs = images * blocks.tiles(of: tuning.width)
         launch(
-            "winograd_input", items: runs * channels, local: device.smallGroup, reads: [source.place], writes: transformed
+            "winograd_input", items: runs * channels, local: device.smallGroup, reads: [source.place],
+            writes: transformed
         ) { at in parameters(at, channels: channels, bg_result()) }
         let product = ResultPlan(name: "", target: sums, strides: [16 * filters * blocks, filters * blocks, blocks])
         let share = tilesOfAnItem(rowTiles, others: columnTiles * images * 16)

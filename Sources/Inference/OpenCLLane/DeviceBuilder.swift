@@ -215,7 +215,8 @@ struct DeviceBuilder {
     ///   - local: Work-items of a group; `items` is rounded up to whole ones.
     ///   - parameters: The kernel's parameter struct.
     mutating func launch<Parameters: BitwiseCopyable>(
-        _ kernel: String, tile: KernelTuning.Tile? = nil, items: Int, local: Int, reads: [DevicePlace], writes: DevicePlace,
+        _ kernel: String, tile: KernelTuning.Tile? = nil, items: Int, local: Int, reads: [DevicePlace],
+        writes: DevicePlace,
         multiplyAdds: Int = 0, _ parameters: @escaping @Sendable (Locations) -> Parameters
     ) {
         guard case .arena(let buffer) = writes else { preconditionFailure("weights are not written") }
@@ -242,7 +243,8 @@ struct DeviceBuilder {
         let rows = extents.dropLast().reduce(1, *)
         func six(_ list: [Int], _ filler: Int) -> [Int] { Array(repeating: filler, count: 6 - list.count) + list }
         let (shape, from, to) = (six(extents, 1), six(strides[0], 0), six(strides[1], 0))
-        launch("move", items: rows * blocks, local: device.smallGroup, reads: [source.place], writes: target.place) { at in
+        launch("move", items: rows * blocks, local: device.smallGroup, reads: [source.place], writes: target.place) {
+            at in
             bg_move_params(
                 source: at(source), target: at(target), extents: sextuple(shape), source_strides: sextuple(from),
                 target_strides: sextuple(to), blocks: Int32(blocks), rows: Int32(rows))

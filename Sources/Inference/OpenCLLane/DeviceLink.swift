@@ -28,14 +28,18 @@ struct ElementLinks {
     init?(_ node: Node, _ initialisers: [String: Tensor]) {
         guard node.domain.isEmpty, node.followers.isEmpty else { return nil }
         func setting(_ name: String, _ standard: Double) -> Float { Float(node.float(name) ?? standard) }
-        func link(_ kind: bg_link_kind, _ a: Float = 0, _ b: Float = 0) -> DeviceLink { DeviceLink(kind: kind, a: a, b: b) }
+        func link(_ kind: bg_link_kind, _ a: Float = 0, _ b: Float = 0) -> DeviceLink {
+            DeviceLink(kind: kind, a: a, b: b)
+        }
         switch node.operatorName {
         case "Relu": list = [link(BG_LINK_RELU)]
         case "LeakyRelu": list = [link(BG_LINK_RELU, setting("alpha", 0.01))]
         case "Elu": list = [link(BG_LINK_ELU, setting("alpha", 1), 1)]
         case "Selu":
             list = [
-                link(BG_LINK_ELU, setting("alpha", 1.67326319217681884765625), setting("gamma", 1.05070102214813232421875))
+                link(
+                    BG_LINK_ELU, setting("alpha", 1.67326319217681884765625),
+                    setting("gamma", 1.05070102214813232421875))
             ]
         case "Sigmoid": list = [link(BG_LINK_SIGMOID)]
         case "Tanh": list = [link(BG_LINK_TANH)]
@@ -60,7 +64,8 @@ struct ElementLinks {
         case "Softsign": list = [link(BG_LINK_SOFTSIGN)]
         case "HardSigmoid":
             list = [
-                link(BG_LINK_LINEAR, setting("alpha", Double(Float(0.2))), setting("beta", 0.5)), link(BG_LINK_CLIP, 0, 1),
+                link(BG_LINK_LINEAR, setting("alpha", Double(Float(0.2))), setting("beta", 0.5)),
+                link(BG_LINK_CLIP, 0, 1),
             ]
         case "Clip":
             guard let bounds = ClipBounds(node, initialisers) else { return nil }

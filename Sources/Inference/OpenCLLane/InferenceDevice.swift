@@ -19,10 +19,14 @@ package final class InferenceDevice {
     /// - Parameters:
     ///   - device: Any device with a compiler.
     ///   - tuning: Where nil, what was measured on this device, else the defaults of its class.
+    ///   - tunings: What was measured.
     ///   - cache: Where compiled programs are kept.
     /// - Throws: `engine`.
-    package init(device: Device, tuning: KernelTuning? = nil, cache: ProgramCache) throws(ModelError) {
-        self.tuning = tuning ?? KernelTuning.standard(for: device.info)
+    package init(
+        device: Device, tuning: KernelTuning? = nil, tunings: TuningStore = TuningStore(folder: nil),
+        cache: ProgramCache
+    ) throws(ModelError) {
+        self.tuning = tuning ?? tunings.tuning(for: device.info) ?? KernelTuning.standard(for: device.info)
         precondition(self.tuning.isSound, "the kernels cannot be compiled with \(self.tuning)")
         self.cache = cache
         let context = try onDevice { () throws(OpenCLError) in try Context(device: device) }
@@ -36,6 +40,18 @@ package final class InferenceDevice {
     /// Keeps compiled programs for later processes; slow on some drivers, so called when there is nothing else to do.
     package func storePrograms() {
         for program in programs.values { cache.store(program) }
+    }
+
+    /// Compiles every program now rather than at the first launch of one of its kernels.
+    ///
+    /// - Throws: `engine` with the compiler's log.
+    package func compileAll() throws(ModelError) {
+        try onDevice { () throws(OpenCLError) in
+            for tile in Set(tuning.tiles.values) {
+                _ = try kernel(KernelName(name: "product", tile: tile))
+                _ = try kernel(KernelName(name: "convolution", tile: tile))
+            }
+        }
     }
 
     func kernel(_ name: KernelName) throws(OpenCLError) -> Kernel {

@@ -60,7 +60,8 @@ package final class OpenCLModel {
     ///   `wrongInput` for extents and types that the model does not take, `wrongValue` for constants that have no result,
     ///   `tooLarge` where weights or values do not fit the device, `engine` where OpenCL fails.
     package init(
-        _ model: Model, on device: InferenceDevice, extents: [String: Int] = [:], inputs given: [String: TensorType] = [:],
+        _ model: Model, on device: InferenceDevice, extents: [String: Int] = [:],
+        inputs given: [String: TensorType] = [:],
         runner: ReferenceRunner = ReferenceRunner()
     ) throws(ModelError) {
         var graph = model.graph
@@ -104,7 +105,9 @@ package final class OpenCLModel {
         }
         let locations = Locations(arena: plan.offsets.map { $0 / 4 + slack }, constants: offsets)
         self.locations = locations
-        parameters = steps.compactMap { if case .launch(let launch) = $0.action { launch.parameters(locations) } else { nil } }
+        parameters = steps.compactMap {
+            if case .launch(let launch) = $0.action { launch.parameters(locations) } else { nil }
+        }
         let byteCount = 4 * (constantCount + 2 * slack)
         let weights = try onDevice { () throws(OpenCLError) in try Buffer(byteCount: byteCount, in: device.context) }
         self.weights = weights

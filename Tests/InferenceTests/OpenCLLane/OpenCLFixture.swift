@@ -15,10 +15,12 @@ enum OpenCLFixture {
 
     private static let folder = FileManager.default.temporaryDirectory.path + "/bgrun-test-cache"
 
-    static func device(_ form: Form, library: OpenCLLibrary? = nil) throws -> InferenceDevice {
+    static func device(
+        _ form: Form, tuning: KernelTuning? = nil, library: OpenCLLibrary? = nil
+    ) throws -> InferenceDevice {
         let device = try openCLDevice(library)
         return try InferenceDevice(
-            device: device, tuning: form == .vectors ? .vectors : .groups(for: device.info),
+            device: device, tuning: tuning ?? (form == .vectors ? .vectors : .groups(for: device.info)),
             cache: ProgramCache(folder: folder))
     }
 

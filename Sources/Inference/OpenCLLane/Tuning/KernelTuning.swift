@@ -65,8 +65,8 @@ package struct KernelTuning: Codable, Hashable, Sendable {
     package static let vectors = KernelTuning(
         width: 16, threads: 1,
         tiles: [
-            .few: Tile(rows: 6, columns: 64, depth: 384), .some: Tile(rows: 12, columns: 32, depth: 384),
-            .many: Tile(rows: 6, columns: 64, depth: 384),
+            .few: Tile(rows: 6, columns: 64, depth: 512), .some: Tile(rows: 12, columns: 32, depth: 512),
+            .many: Tile(rows: 6, columns: 64, depth: 512),
         ], winogradChannels: 128, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
 
     /// For GPUs.
@@ -83,9 +83,13 @@ package struct KernelTuning: Codable, Hashable, Sendable {
 
     /// Whether the kernels can be compiled so.
     package var isSound: Bool {
-        guard [1, 4, 8, 16].contains(width), threads > 0, launchesAtOnce > 0, multiplyAddsAtOnce > 0 else { return false }
+        guard [1, 4, 8, 16].contains(width), threads > 0, launchesAtOnce > 0, multiplyAddsAtOnce > 0 else {
+            return false
+        }
         return tiles.values.allSatisfy { tile in
-            guard tile.rows > 0, tile.columns > 0, tile.depth > 0, tile.rows * tile.columns <= 1 << 16 else { return false }
+            guard tile.rows > 0, tile.columns > 0, tile.depth > 0, tile.rows * tile.columns <= 1 << 16 else {
+                return false
+            }
             if width > 1 { return threads == 1 && tile.columns % width == 0 }
             // Every work-item has rows and columns of its own, and gathers one column of the other operand.
             return threads % 16 == 0 && tile.rows % (threads / 16) == 0 && tile.columns % 16 == 0
