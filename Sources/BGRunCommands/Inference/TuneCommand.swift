@@ -35,6 +35,10 @@ struct TuneCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// For tests: candidates that are measured.
+    @Option(help: .hidden)
+    var most = Int.max
+
     func run() throws {
         let report = ResourceProbe.blockingReport(.standard())
         let healthy = report.drivers.flatMap(\.platforms).flatMap(\.devices).filter { $0.health == .healthy }
@@ -66,7 +70,7 @@ struct TuneCommand: ParsableCommand {
     }
 
     private func measured(_ info: DeviceInfo, _ folder: String) throws -> KernelTuner.Outcome {
-        let isLive = isatty(STDERR_FILENO) == 1 && !json
+        let isLive = isatty(STDERR_FILENO) == 1
         do {
             guard let device = try OpenCLLibrary.open().device(identity: info.identity) else {
                 throw Trouble.told(
@@ -75,9 +79,10 @@ struct TuneCommand: ParsableCommand {
             let tuner = KernelTuner(
                 device: device, cache: ProgramCache(folder: folder),
                 progress: { done, total in
-                    if isLive { StandardError.write("\rmeasuring, \(done) of \(total)\(done == total ? "\n" : "")") }
+                    let line = "measuring, \(done) of \(total)"
+                    StandardError.write(isLive ? "\r\(line)\(done == total ? "\n" : "")" : "\(line)\n")
                 }, shouldStop: { StopSignals.received != nil })
-            return try tuner.tune(KernelTuning.candidates(for: info))
+            return try tuner.tune(Array(KernelTuning.candidates(for: info).prefix(most)))
         } catch let error as ModelError where error.code == .stopped {
             throw Trouble.told("stopped; nothing was changed.", fix: "Give the command again.", .stoppedEarly)
         } catch let error as ModelError {
