@@ -108,6 +108,18 @@ struct ConformanceCase {
         }
     }
 
+    /// Whether every operator of the case has a kernel on the device.
+    func isByKernels(on device: InferenceDevice) -> Bool {
+        guard let model = try? ModelImporter().load(path: model), let inputs = try? tensors("input") else {
+            return false
+        }
+        var types: [String: TensorType] = [:]
+        for (port, tensor) in zip(model.graph.inputs, inputs) where port.type?.elementType == tensor.elementType {
+            types[port.name] = TensorType(tensor.elementType, extents: tensor.shape)
+        }
+        return (try? OpenCLModel(model, on: device, inputs: types))?.plainNodes.isEmpty ?? false
+    }
+
     /// The files hold the bits of bfloat16 as uint16, since numpy has no such type.
     private static func reread(_ tensor: Tensor, as type: ElementType?) throws -> Tensor {
         guard tensor.elementType == .uint16, type == .bfloat16 else { return tensor }

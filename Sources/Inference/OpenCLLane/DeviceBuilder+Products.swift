@@ -103,7 +103,7 @@ extension DeviceBuilder {
     /// Tiles of one column that a work-item of the CPU form computes: few enough that every processor has work.
     func tilesOfAnItem(_ tiles: Int, others: Int) -> Int {
         guard tuning.width > 1 else { return 1 }
-        let wanted = 4 * max(device.computeUnits, 1)
+        let wanted = 2 * max(device.computeUnits, 1)
         return tiles.tiles(of: max(1, wanted.tiles(of: max(others, 1))))
     }
 

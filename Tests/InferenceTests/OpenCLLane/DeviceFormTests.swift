@@ -193,7 +193,8 @@ import Testing
 
     /// As exporters write it: heads are cut out of one product, and the scores have a scale and a mask.
     @Test(arguments: OpenCLFixture.Form.allCases) func attention(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...20) { fixture in
+        // Scores of up to a hundred lose digits before their exponentials are taken.
+        try agree(form, seeds: 1...20, tolerance: 1e-4) { fixture in
             let (batch, heads) = (fixture.pick(1...2), fixture.pick(1...3))
             let (rows, keys) = (fixture.pick([1, 5, 70]), fixture.pick([1, 9, 64, 150]))
             let (depth, columns) = (fixture.pick([4, 16, 64]), fixture.pick([3, 32, 64]))

@@ -120,7 +120,7 @@ import Testing
         func run() throws {
             let device = try OpenCLFixture.device(.vectors, library: library)
             let compiled = try OpenCLModel(model, on: device)
-            #expect(try compiled.execute(inputs)["y"]?.count == 20 * 36)
+            #expect(try compiled.execute(inputs)["y"]?.count == 20 * 121)
         }
         // Calls that list devices are the kit's.
         opencl_faults_arm(0, 0)
@@ -142,6 +142,6 @@ import Testing
             #expect(opencl_faults_live() == 0, "call \(call)")
         }
         // Only the cache of programs goes on after a refusal.
-        #expect(refused > 40 && refused >= Int(calls - listing) - 12)
+        #expect(refused > 20 && refused >= Int(calls - listing) - 12, "\(refused) of \(calls - listing)")
     }
 }
