@@ -132,7 +132,7 @@ let package = Package(
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("BackgroundInference", ["Inference", "Locking"]),
-        room("Inference", ["ONNXFormat", "OneDNNKit"]),
+        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
@@ -153,7 +153,7 @@ let package = Package(
         room("OneDNNKit", ["COneDNN", "Locking"]),
         .target(name: "COneDNN", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         .target(
-            name: "Kernels", path: "Kernels", exclude: ["Image"], sources: ["kernels.c", "cpu"],
+            name: "Kernels", path: "Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],
             cSettings: cSettings + [.disableWarning("c23-extensions")]),
 
         room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
@@ -163,7 +163,7 @@ let package = Package(
                 "SamplePhotos", "ImageCodecs", "ImageExport", "ChunkedCompute", "BackgroundTasks", "SystemConditions",
                 "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
-                "OneDNNKit", argumentParser,
+                "OneDNNKit", "Inference", "OpenCLKit", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -224,7 +224,9 @@ let package = Package(
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
-        tests(of: "Inference", ["ONNXFormat", "ModelParts", protobuf], exclude: ["CONFORMANCE.md"]),
+        tests(
+            of: "Inference", ["ONNXFormat", "ModelParts", "OpenCLKit", "OpenCLFaults", protobuf],
+            exclude: ["CONFORMANCE.md"]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

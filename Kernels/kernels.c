@@ -13,6 +13,24 @@ const char *bg_image_kernels_source(size_t *length) {
     return image_kernels;
 }
 
+static const char inference_kernels[] = {
+#embed "Inference/values.cl" suffix(, )
+#embed "Inference/elementwise.cl" suffix(, )
+#embed "Inference/product.cl" suffix(, )
+#embed "Inference/convolution.cl" suffix(, )
+#embed "Inference/window.cl" suffix(, )
+#embed "Inference/rows.cl" suffix(, )
+#embed "Inference/resample.cl" suffix(, )
+#embed "Inference/attention.cl" suffix(, )
+#embed "Inference/winograd.cl" suffix(, )
+    0,
+};
+
+const char *bg_inference_kernels_source(size_t *length) {
+    *length = sizeof inference_kernels - 1;
+    return inference_kernels;
+}
+
 extern const bg_cpu_kernels bg_kernels_baseline;
 #if defined(__x86_64__)
 extern const bg_cpu_kernels bg_kernels_avx2, bg_kernels_avx512;

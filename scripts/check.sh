@@ -22,13 +22,20 @@ if grep -rnE '\bMutex[<(]' --include='*.swift' Sources Tests Benchmarks >&2; the
 fi
 
 echo "kernels: OpenCL C 1.2"
-sources=(arithmetic resize sharpen resize_float)
-# Each file comes after those it builds on, as in the program that devices compile.
 clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
-for source in "${sources[@]}"; do cat "Kernels/Image/$source.cl"; done \
-    | "$clang" -x cl -cl-std=CL1.2 -fsyntax-only -Wall -Wextra -Werror -
-[[ $(ls Kernels/Image/*.cl | wc -l) -eq ${#sources[@]} ]] || {
-    echo "a kernel file is not checked: add it to scripts/check.sh" >&2
-    exit 1
+# Each file comes after those it builds on, as in the program that devices compile.
+check_kernels() {
+    local folder=$1 options=$2
+    shift 2
+    for source in "$@"; do cat "Kernels/$folder/$source.cl"; done \
+        | "$clang" -x cl -cl-std=CL1.2 $options -fsyntax-only -Wall -Wextra -Werror -
+    [[ $(ls Kernels/"$folder"/*.cl | wc -l) -eq $# ]] || {
+        echo "a kernel file is not checked: add it to scripts/check.sh" >&2
+        exit 1
+    }
 }
+check_kernels Image "" arithmetic resize sharpen resize_float
+for width in 1 4 8 16; do
+    check_kernels Inference "-DWIDTH=$width" values elementwise product convolution window rows resample attention winograd
+done
 echo "checks passed"

@@ -1,5 +1,7 @@
 // Kernels: the one copy of every kernel, as OpenCL C text for devices and compiled ahead of time for CPUs.
 #pragma once
+#include "InferenceKernels.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -16,7 +16,7 @@ public struct BGRun: AsyncParsableCommand {
             CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
             ServiceCommand.self, PokeCommand.self,
             DevicesCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
-            WhyCommand.self, ModelCommand.self, WorkerCommand.self, ProbeCommand.self,
+            WhyCommand.self, ModelCommand.self, TuneCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]
     )
 

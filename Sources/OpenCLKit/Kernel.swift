@@ -49,6 +49,13 @@ package final class Kernel {
         try set(index, MemoryLayout<Value>.stride, &value)
     }
 
+    /// A parameter struct as its bytes.
+    package func setArgument(_ index: Int, bytes: [UInt8]) throws(OpenCLError) {
+        try bytes.withUnsafeBufferPointer { pointer throws(OpenCLError) in
+            try set(index, pointer.count, pointer.baseAddress)
+        }
+    }
+
     /// Local memory of `byteCount` bytes for each work-group.
     package func setArgument(_ index: Int, localByteCount byteCount: Int) throws(OpenCLError) {
         let limit = program.context.device.info.localMemoryBytes

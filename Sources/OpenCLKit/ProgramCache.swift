@@ -65,10 +65,12 @@ package struct ProgramCache: Sendable {
         return program
     }
 
-    private func path(of key: [UInt8], in folder: String) -> String {
+    private func path(of key: [UInt8], in folder: String) -> String { "\(folder)/\(ProgramCache.name(of: key))" }
+
+    /// What a file with this key is called.
+    static func name(of key: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        let name = String(decoding: key.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-        return "\(folder)/\(name)"
+        return String(decoding: key.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// Everything that decides the binary. Each part goes in with its length, so that no two lists look the same.

@@ -16,11 +16,15 @@ func expectClose(
 
 /// Random numbers, and graphs made of a few nodes.
 struct GraphFixture {
+    let seed: UInt64
     var random: SplitMix
     var inputs: [String: Tensor] = [:]
     var initialisers: [String: Tensor] = [:]
 
-    init(seed: UInt64) { random = SplitMix(state: seed) }
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SplitMix(state: seed)
+    }
 
     mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
     mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[pick(0...(choices.count - 1))] }

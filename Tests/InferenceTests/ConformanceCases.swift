@@ -40,13 +40,34 @@ struct ConformanceCase {
     /// What computes.
     enum Lane: CaseIterable, Sendable {
         case plain, compiled
+        /// Compiled for OpenCL, with the kernels in their form for CPUs or for GPUs.
+        case vectors, groups
+
+        func opened() throws -> OpenLane {
+            switch self {
+            case .plain, .compiled: OpenLane(lane: self, device: nil)
+            case .vectors: OpenLane(lane: self, device: try OpenCLFixture.device(.vectors))
+            case .groups: OpenLane(lane: self, device: try OpenCLFixture.device(.groups))
+            }
+        }
+    }
+
+    /// A lane with what it computes on, for one thread.
+    struct OpenLane {
+        let lane: Lane
+        let device: InferenceDevice?
 
         func run(
             _ model: Model, _ inputs: [String: Tensor], runner: ReferenceRunner = ReferenceRunner()
         ) throws(ModelError) -> [Tensor] {
-            guard self == .compiled else { return try runner.run(model, inputs: inputs) }
             let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
-            let outputs = try CompiledModel(model, inputs: types, runner: runner).execute(inputs)
+            let outputs: [String: Tensor]
+            if lane == .plain { return try runner.run(model, inputs: inputs) }
+            if let device {
+                outputs = try OpenCLModel(model, on: device, inputs: types, runner: runner).execute(inputs)
+            } else {
+                outputs = try CompiledModel(model, inputs: types, runner: runner).execute(inputs)
+            }
             return model.graph.outputs.compactMap { outputs[$0.name] }
         }
     }
@@ -59,7 +80,7 @@ struct ConformanceCase {
 
     /// Loads the model and runs it on the lane, and compares type, shape and values of every output; what was inferred before the run
     /// must hold too.
-    func outcome(on lane: Lane) -> Outcome {
+    func outcome(on lane: OpenLane) -> Outcome {
         do {
             let model = try ModelImporter().load(path: model)
             let inputs = try tensors("input")
@@ -85,6 +106,18 @@ struct ConformanceCase {
         } catch {
             return .failed("\(error)")
         }
+    }
+
+    /// Whether every operator of the case has a kernel on the device.
+    func isByKernels(on device: InferenceDevice) -> Bool {
+        guard let model = try? ModelImporter().load(path: model), let inputs = try? tensors("input") else {
+            return false
+        }
+        var types: [String: TensorType] = [:]
+        for (port, tensor) in zip(model.graph.inputs, inputs) where port.type?.elementType == tensor.elementType {
+            types[port.name] = TensorType(tensor.elementType, extents: tensor.shape)
+        }
+        return (try? OpenCLModel(model, on: device, inputs: types))?.plainNodes.isEmpty ?? false
     }
 
     /// The files hold the bits of bfloat16 as uint16, since numpy has no such type.

@@ -31,6 +31,38 @@ import Testing
         #expect(try Self.comparison(name).difference(output, Self.expected(name)) == nil)
     }
 
+    @Test func networksOnAnOpenCLDeviceGiveTheExpectedOutputs() throws {
+        let device = try OpenCLFixture.device(.vectors)
+        for name in [
+            "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet",
+            "zfnet512", "vgg19",
+        ] {
+            let (model, inputs) = try Self.network(name)
+            let compiled = try OpenCLModel(model, on: device)
+            // Local response normalisation has no kernel.
+            #expect(Set(compiled.plainNodes.map(\.operatorName)).isSubset(of: ["LRN"]), "\(name)")
+            let output = try #require(try compiled.execute(inputs)[model.graph.outputs[0].name])
+            #expect(try Self.comparison(name).difference(output, Self.expected(name)) == nil, "\(name)")
+        }
+    }
+
+    /// The plain operators agree with the CPU lane, see the next test.
+    @Test(arguments: OpenCLFixture.Form.allCases)
+    func networksOnAnOpenCLDeviceAgreeWithTheCPULane(form: OpenCLFixture.Form) throws {
+        let device = try OpenCLFixture.device(form)
+        for name in form == .vectors ? ["resnet50", "squeezenet", "densenet121"] : ["squeezenet"] {
+            let (network, inputs) = try Self.network(name)
+            var model = network
+            model.graph = try Self.withRandomWeights(model.graph)
+            let compiled = try OpenCLModel(model, on: device)
+            #expect(compiled.plainNodes.map(\.operatorName) == [], "\(name)")
+            let output = try #require(try compiled.execute(inputs)[compiled.outputs[0]])
+            let wanted = try #require(try CompiledModel(model).execute(inputs)[compiled.outputs[0]])
+            expectClose(output, wanted, tolerance: 1e-3, name)
+            #expect(Set(output.doubles()).count > 500, "\(name)")
+        }
+    }
+
     /// With random weights, since the cheap ones of the files are all alike.
     @Test(arguments: ["resnet50", "squeezenet", "densenet121"])
     func compiledNetworkAgreesWithThePlainOperators(name: String) throws {

@@ -1,10 +1,23 @@
 #include "OpenCLFaults.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 static bg_opencl_functions real;
 static atomic_int calls, failing, fired, live;
 static cl_int failing_status;
+
+static sem_t turn;
+
+__attribute__((constructor)) static void prepare(void) { sem_init(&turn, 0, 1); }
+
+// A semaphore, since a test may end on another thread than it began on.
+void opencl_faults_begin(void) {
+    while (sem_wait(&turn))
+        ;
+}
+
+void opencl_faults_end(void) { sem_post(&turn); }
 
 // Counts a call; true when it is the one to fail.
 static int fails(void) {

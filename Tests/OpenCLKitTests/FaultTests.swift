@@ -3,7 +3,6 @@ import OpenCLFaults
 import OpenCLKit
 import Testing
 
-/// The counts of the wrapped table belong to the process, so only this suite uses it.
 @Suite(.serialized) struct FaultTests {
     private static let refusal: Int32 = -6
 
@@ -28,6 +27,8 @@ import Testing
     }
 
     @Test func noHandleIsLeftWhicheverCallFails() throws {
+        opencl_faults_begin()
+        defer { opencl_faults_end() }
         let library = OpenCLLibrary(functions: opencl_faults_wrap(try OpenCLLibrary.loadFunctions()))
         var call: Int32 = 1
         var refused = 0

@@ -118,7 +118,7 @@ package struct CompiledModel: Sendable {
 
     // MARK: Preparation
 
-    private static func resolved(
+    static func resolved(
         _ ports: [Graph.Port], _ extents: [String: Int], _ given: [String: TensorType]
     ) throws(ModelError) -> [Graph.Port] {
         var unused = Set(extents.keys)

@@ -3,7 +3,11 @@
 
 #include <COpenCL.h>
 
-// Wraps `real`. One wrapped table at a time: the counts belong to the process.
+// The counts belong to the process: a test that uses a wrapped table does so between these two.
+void opencl_faults_begin(void);
+void opencl_faults_end(void);
+
+// Wraps `real`.
 bg_opencl_functions opencl_faults_wrap(bg_opencl_functions real);
 
 // Starts counting calls at 0 and fails the call numbered `failing_call` (from 1) with `status`; 0 fails none.

@@ -7,7 +7,7 @@ extension Operators {
     ]
 
     /// Elements before and behind each axis, of the lists in attributes or inputs; nil where they are not known.
-    private static func pads(
+    static func pads(
         _ node: Node, _ list: [Int]?, axes: [Int]?, rank: Int
     ) throws(ModelError) -> (before: [Int], after: [Int])? {
         guard let list else { return nil }

@@ -109,7 +109,7 @@ struct ResizePlan {
     // MARK: Evaluation
 
     /// Elements of an axis with their weights; empty where a place lies outside the region.
-    private typealias Taps = [(index: Int, weight: Double)]
+    typealias Taps = [(index: Int, weight: Double)]
 
     func run(_ tensor: Tensor) throws(ModelError) -> Tensor {
         var values = tensor.doubles()
@@ -157,7 +157,7 @@ struct ResizePlan {
         return try Tensor(tensor.elementType, shape: shape, doubles: values)
     }
 
-    private var isCropped: Bool { mode.coordinates == "tf_crop_and_resize" }
+    var isCropped: Bool { mode.coordinates == "tf_crop_and_resize" }
 
     private func coordinate(_ place: Int, _ axis: Int) -> Double {
         let (x, scale) = (Double(place), scales[axis])
@@ -183,7 +183,7 @@ struct ResizePlan {
         }
     }
 
-    private func taps(_ place: Int, _ axis: Int) -> Taps {
+    func taps(_ place: Int, _ axis: Int) -> Taps {
         let x = coordinate(place, axis)
         let last = input[axis] - 1
         if isCropped && (x < 0 || x > Double(last)) { return [] }

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import Inference
+import OpenCLKit
+
+/// `bgrun-bench lanes`: layers, or a model, on the CPU lane and on an OpenCL device.
+struct LanesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanes", abstract: "Compare the OpenCL lane of inference with the CPU lane, by processor time.")
+
+    @Option(help: "Rounds; each lane runs in each.")
+    var rounds = 9
+
+    @Option(help: "Seconds of processor time that a lane runs in a round, at least.")
+    var slice = 0.05
+
+    @Option(help: "Only layers whose name contains this.")
+    var only: String?
+
+    @Option(help: "A model instead of layers; all extents known.")
+    var model: String?
+
+    @Flag(help: "Use the defaults also where a tuning was measured.")
+    var untuned = false
+
+    func run() throws {
+        let folder = CacheFolder.standard()
+        CacheFolder.prepareDrivers(folder: folder)
+        guard let device = try OpenCLLibrary.open().platforms().flatMap({ try $0.devices() }).first else {
+            throw ValidationError("there is no OpenCL device")
+        }
+        let lane = try InferenceDevice(
+            device: device, tunings: TuningStore(folder: untuned ? nil : folder), cache: ProgramCache(folder: folder))
+        print("\(device.info.identity), \(device.info.platformVersion); median of \(rounds) rounds, processor time.\n")
+        print("| layer | CPU lane ms | GFLOP/s | OpenCL ms | GFLOP/s | ratio | difference |")
+        print("|---|---|---|---|---|---|---|")
+        var ratios: [Double] = []
+        for layer in try layers() {
+            if let only, !layer.name.contains(only) { continue }
+            let figures = try LaneComparison(layer.model, inputs: layer.inputs, device: lane)
+                .measured(rounds: rounds, slice: slice)
+            ratios.append(figures.ratio)
+            print(Self.row(layer, figures))
+            fflush(nil)
+        }
+        let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(max(ratios.count, 1)))
+        print(String(format: "\nGeometric mean of the ratios: %.2f", mean))
+        lane.storePrograms()
+    }
+
+    private static func row(_ layer: LaneLayer, _ figures: LaneComparison.Figures) -> String {
+        func cells(_ seconds: Double) -> String {
+            layer.multiplyAdds == 0
+                ? String(format: "%.2f | -", seconds * 1e3)
+                : String(format: "%.3f | %.0f", seconds * 1e3, 2e-9 * Double(layer.multiplyAdds) / seconds)
+        }
+        let plain = figures.plainNodes == 0 ? "" : " (\(figures.plainNodes) nodes plainly)"
+        return "| \(layer.name)\(plain) | \(cells(figures.cpuLane)) | \(cells(figures.openCL)) |"
+            + String(format: " %.2f | %.0e |", figures.ratio, figures.difference)
+    }
+
+    private func layers() throws -> [LaneLayer] {
+        guard let model else { return try LaneLayer.all() }
+        let loaded = try ModelImporter().load(path: model)
+        var inputs: [String: Tensor] = [:]
+        for port in loaded.graph.inputs {
+            guard let type = port.type, type.elementType == .float32, let shape = type.extents else {
+                throw ValidationError("the input \(port.name) is no float32 of known extents")
+            }
+            let count = shape.reduce(1, *)
+            inputs[port.name] = try Tensor(
+                .float32, shape: shape, elements: (0..<count).map { Float($0 % 97) / 97 })
+        }
+        return [LaneLayer(name: (model as NSString).lastPathComponent, multiplyAdds: 0, model: loaded, inputs: inputs)]
+    }
+}

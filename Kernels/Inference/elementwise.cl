@@ -1,0 +1,103 @@
+// elementwise: functions and arithmetic of each element, copies between layouts, and rows taken by index.
+//
+// Reference  The plain operators; within 4 units in the last place for arithmetic, 1e-6 for functions.
+// Launch     1-D. A work-item computes RUN neighbouring elements of an innermost row: blocks of a row first, then rows.
+//            Local size 1 (CPU form) or 64 (GPU form).
+// Barriers   None.
+
+// Field for field the C struct bg_elementwise_params.
+typedef struct {
+    int source;
+    int target;     // row-major
+    int extents[4]; // outermost first
+    int strides[4]; // of the source
+    int links, link_count;
+    int blocks; // work-items along a row
+} elementwise_params;
+
+__kernel void elementwise(__global float *arena, __global const float *weights, const elementwise_params p) {
+    const int item = get_global_id(0);
+    const int row = item / p.blocks, first = item % p.blocks * RUN;
+    const int k = row % p.extents[2], j = row / p.extents[2] % p.extents[1], i = row / p.extents[2] / p.extents[1];
+    if (i >= p.extents[0])
+        return;
+    __global const float *from =
+        at(p.source, arena, weights) + i * p.strides[0] + j * p.strides[1] + k * p.strides[2];
+    __global float *to = arena + p.target + row * p.extents[3];
+    const int end = min(first + RUN, p.extents[3]);
+    for (int l = first; l < end; l += WIDTH) {
+        const int count = end - l;
+        const vec x = load_lanes(from + l * p.strides[3], p.strides[3], count);
+        store_lanes(apply_links(x, p.links, p.link_count, arena, weights, i, j, k, l, count), to + l, count);
+    }
+}
+
+// Field for field the C struct bg_move_params.
+typedef struct {
+    int source, target;
+    int extents[6]; // outermost first
+    int source_strides[6], target_strides[6];
+    int blocks; // work-items along a row
+    int rows;
+} move_params;
+
+// Copies elements from one layout to another.
+__kernel void move(__global float *arena, __global const float *weights, const move_params p) {
+    const int item = get_global_id(0);
+    int row = item / p.blocks;
+    const int first = item % p.blocks * RUN;
+    if (row >= p.rows)
+        return;
+    __global const float *from = at(p.source, arena, weights);
+    __global float *to = arena + p.target;
+    for (int axis = 4; axis >= 0; --axis) {
+        const int position = row % p.extents[axis];
+        row /= p.extents[axis];
+        from += position * p.source_strides[axis];
+        to += position * p.target_strides[axis];
+    }
+    const int end = min(first + RUN, p.extents[5]);
+    if (p.target_strides[5] == 1 && p.source_strides[5] >= 0 && p.source_strides[5] <= 1) {
+        for (int l = first; l < end; l += WIDTH)
+            store_lanes(load_lanes(from + l * p.source_strides[5], p.source_strides[5], end - l), to + l, end - l);
+        return;
+    }
+    for (int l = first; l < end; ++l)
+        to[l * p.target_strides[5]] = from[l * p.source_strides[5]];
+}
+
+// Field for field the C struct bg_fill_params.
+typedef struct {
+    int target, count;
+    float value;
+} fill_params;
+
+__kernel void fill(__global float *arena, __global const float *weights, const fill_params p) {
+    (void)weights;
+    const int first = get_global_id(0) * RUN, end = min(first + RUN, p.count);
+    for (int l = first; l < end; l += WIDTH)
+        store_lanes((vec)(p.value), arena + p.target + l, end - l);
+}
+
+// Field for field the C struct bg_take_params.
+typedef struct {
+    int source, target;
+    int indices; // of `count` integers within 0 ..< extent
+    int outer, extent, count, inner;
+    int blocks; // work-items along a row of `inner`
+} take_params;
+
+// target[outer][i][inner] = source[outer][indices[i]][inner]
+__kernel void take(__global float *arena, __global const float *weights, const take_params p) {
+    const int item = get_global_id(0);
+    const int row = item / p.blocks, first = item % p.blocks * RUN;
+    const int i = row % p.count, o = row / p.count;
+    if (o >= p.outer)
+        return;
+    const int index = table_at(p.indices, arena, weights)[i];
+    __global const float *from = at(p.source, arena, weights) + (o * p.extent + index) * p.inner;
+    __global float *to = arena + p.target + row * p.inner;
+    const int end = min(first + RUN, p.inner);
+    for (int l = first; l < end; l += WIDTH)
+        store_lanes(vec_load(from + l), to + l, end - l);
+}

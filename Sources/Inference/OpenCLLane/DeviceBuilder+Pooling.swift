@@ -1,0 +1,35 @@
+import Kernels
+
+extension DeviceBuilder {
+    /// The largest or mean element under a window.
+    mutating func addPooling(_ node: Node) -> Bool {
+        guard let shape = self.shape(of: node.result), node.hasOneUsedOutput(uses), (3...5).contains(shape.count),
+            let source = plain(node.inputs[0]), let kernel = node.ints("kernel_shape")
+        else { return false }
+        let input = Array(source.shape[2...])
+        guard let geometry = try? WindowGeometry(node, input: input, kernel: kernel), geometry.isSmall,
+            let plan = resultPlan(node, [], shape: shape, groups: [0..<1, 1..<1, 1..<2, 2..<shape.count])
+        else { return false }
+        let window = DeviceWindow(
+            input: input, output: geometry.output, kernel: kernel, strides: geometry.strides,
+            spread: kernel.map { _ in 1 },
+            steps: geometry.dilations, starts: geometry.padsBefore.map { -$0 })
+        addWindow(
+            node.operatorName == "MaxPool" ? "largest_in_window" : "mean_in_window", source, shape, window,
+            countsPadding: node.int("count_include_pad") == 1, plan)
+        return true
+    }
+
+    /// The largest or mean element of each plane.
+    mutating func addGlobalPooling(_ node: Node) -> Bool {
+        guard let source = plain(node.inputs[0]), source.shape.count > 2, let shape = self.shape(of: node.result) else {
+            return false
+        }
+        let plane = source.shape[2...].reduce(1, *)
+        let isMean = node.operatorName == "GlobalAveragePool"
+        addReduction(
+            source, outer: shape[0] * shape[1], length: plane, inner: 1, isMean ? BG_REDUCE_SUM : BG_REDUCE_LARGEST,
+            factor: isMean ? 1 / Float(plane) : 1, to: newValue(node.result, shape: shape))
+        return true
+    }
+}

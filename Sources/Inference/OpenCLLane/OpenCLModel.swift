@@ -1,0 +1,191 @@
+import Kernels
+import OpenCLKit
+
+/// A model prepared for runs on one OpenCL device: launches of kernels in the order of the graph, most of them with what
+/// follows a node in the same pass; nodes without a kernel are evaluated plainly on the host, so what the plain runner runs
+/// runs here too.
+///
+/// One run at a time, on the thread that made it.
+package final class OpenCLModel {
+    /// Inputs with the types that the model was compiled for.
+    package let inputs: [Graph.Port]
+    /// Names of the outputs in their order.
+    package let outputs: [String]
+    /// Nodes that have no kernel here, in the order of the model.
+    package let plainNodes: [Node]
+    /// Bytes that runs take on the device for values between launches.
+    package var arenaByteCount: Int { 4 * (arenaCount + 2 * slack) }
+    /// Bytes of weights and other constants on the device.
+    package var constantByteCount: Int { 4 * (constantCount + 2 * slack) }
+    /// Number of steps.
+    package var stepCount: Int { steps.count }
+
+    /// A line for each step: the node, and what computes it.
+    package var stepLines: [String] {
+        steps.map { step in
+            switch step.action {
+            case .launch(let launch): "\(step.place): \(launch.kernel.name)"
+            case .upload(let name, _), .uploadPositions(let name, _, _): "\(step.place): uploads \"\(name)\""
+            case .evaluate: "\(step.place): plainly"
+            case .hold(_, let name): "\(step.place): holds \"\(name)\""
+            }
+        }
+    }
+
+    let device: InferenceDevice
+    let steps: [DeviceStep]
+    /// By launch in their order.
+    let parameters: [[UInt8]]
+    let locations: Locations
+    /// Initialisers that plain evaluations read.
+    let scope: [String: Tensor]
+    let runner: ReferenceRunner
+    /// Inputs as the file declares them.
+    let declared: [Graph.Port]
+    let weights: Buffer
+    private let arenaCount: Int
+    private let constantCount: Int
+    /// Elements in front of and behind everything that kernels may read, and leave out of what they compute.
+    private let slack: Int
+    private var memory: Buffer?
+
+    /// - Parameters:
+    ///   - model: As the importer gives it.
+    ///   - device: Where it runs.
+    ///   - extents: For names of extents, e.g. `batch`.
+    ///   - given: Types of inputs that are better than the declared ones. Where an extent is left open, what depends on it
+    ///     is evaluated plainly.
+    ///   - runner: For plain evaluations, with its limits.
+    /// - Throws: `damaged` where shapes do not fit together, `unsupported` for element types and values of attributes,
+    ///   `wrongInput` for extents and types that the model does not take, `wrongValue` for constants that have no result,
+    ///   `tooLarge` where weights or values do not fit the device, `engine` where OpenCL fails.
+    package init(
+        _ model: Model, on device: InferenceDevice, extents: [String: Int] = [:],
+        inputs given: [String: TensorType] = [:],
+        runner: ReferenceRunner = ReferenceRunner()
+    ) throws(ModelError) {
+        var graph = model.graph
+        graph.inputs = try CompiledModel.resolved(graph.inputs, extents, given)
+        var inference = ShapeInference()
+        // Weights may be made by nodes.
+        inference.foldedElements = max(inference.foldedElements, min(1 << 27, runner.largestTensorBytes / 8))
+        let inferred = try inference.infer(graph)
+        if !inferred.unsupported.isEmpty { throw .unsupported(inferred.unsupported) }
+        for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
+
+        var builder = DeviceBuilder(graph, facts: inferred.facts, device: device, runner: runner)
+        for node in graph.nodes { try builder.add(node) }
+        for output in graph.outputs { builder.hold(output.name) }
+
+        self.runner = runner
+        self.device = device
+        declared = model.graph.inputs
+        inputs = graph.inputs
+        outputs = graph.outputs.map(\.name)
+        steps = Self.released(builder.steps, keeping: Set(graph.outputs.map(\.name)))
+        scope = builder.scope
+        plainNodes = builder.plainNodes
+
+        // Wide loads may begin before a value and end behind it.
+        let slack = (builder.reach + 255) / 256 * 256
+        self.slack = slack
+        let plan = ArenaPlan(Self.requests(steps, builder.buffers))
+        arenaCount = plan.byteCount / 4
+        var offset = slack
+        let constants = Self.used(builder.constants, by: steps)
+        var offsets: [Int] = []
+        for constant in constants {
+            offsets.append(offset)
+            offset += ((constant?.count ?? 0) + 15) / 16 * 16
+        }
+        constantCount = offset - slack
+        let limit = min(Int(Int32.max), device.context.device.info.maxAllocationBytes / 4)
+        for (count, what) in [(arenaCount, "values"), (constantCount, "weights")] where count > limit - 2 * slack {
+            throw .tooLarge("its \(what) take \(4 * count) bytes, and \(device.name) has \(4 * limit) in one buffer")
+        }
+        let locations = Locations(arena: plan.offsets.map { $0 / 4 + slack }, constants: offsets)
+        self.locations = locations
+        parameters = steps.compactMap {
+            if case .launch(let launch) = $0.action { launch.parameters(locations) } else { nil }
+        }
+        let byteCount = 4 * (constantCount + 2 * slack)
+        let weights = try onDevice { () throws(OpenCLError) in try Buffer(byteCount: byteCount, in: device.context) }
+        self.weights = weights
+        for case (let number, let constant?) in constants.enumerated() {
+            try onDevice { () throws(OpenCLError) in
+                try constant.upload(to: weights, at: 4 * offsets[number], locations, device.queue)
+            }
+        }
+    }
+
+    private static let passes: [any GraphPass] = [
+        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), FuseAttention(),
+        FuseFollowers(),
+    ]
+
+    /// The arena, which is taken with the first run and kept.
+    func arena() throws(ModelError) -> Buffer {
+        if let memory { return memory }
+        let made = try onDevice { () throws(OpenCLError) in try Buffer(byteCount: arenaByteCount, in: device.context) }
+        memory = made
+        return made
+    }
+
+    // MARK: Preparation
+
+    /// The steps with the tensors that nothing needs behind each.
+    private static func released(_ steps: [DeviceStep], keeping kept: Set<String>) -> [DeviceStep] {
+        var last: [String: Int] = [:]
+        for (place, step) in steps.enumerated() {
+            for name in step.tensors.union(step.results) { last[name] = place }
+        }
+        var result = steps
+        for (name, place) in last where !kept.contains(name) { result[place].released.append(name) }
+        return result
+    }
+
+    /// From the step that writes a buffer to the last that reads it.
+    private static func requests(_ steps: [DeviceStep], _ counts: [Int]) -> [ArenaPlan.Request] {
+        var ranges = [ClosedRange<Int>?](repeating: nil, count: counts.count)
+        for (place, step) in steps.enumerated() {
+            for buffer in step.buffers { ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place }
+        }
+        return zip(counts, ranges).map { ArenaPlan.Request(byteCount: 4 * $0, steps: $1 ?? 0...0) }
+    }
+
+    /// Nil for constants that no step reads.
+    private static func used(_ constants: [DeviceConstant], by steps: [DeviceStep]) -> [DeviceConstant?] {
+        var used: Set<Int> = []
+        for step in steps {
+            switch step.action {
+            case .launch(let launch): for case .constant(let number) in launch.reads { used.insert(number) }
+            case .hold(let value, _): if case .constant(let number) = value.place { used.insert(number) }
+            case .upload, .uploadPositions, .evaluate: break
+            }
+        }
+        return constants.indices.map { used.contains($0) ? constants[$0] : nil }
+    }
+}
+
+extension DeviceConstant {
+    func upload(
+        to buffer: Buffer, at offset: Int, _ locations: Locations, _ queue: CommandQueue
+    ) throws(OpenCLError) {
+        switch self {
+        case .tensor(let tensor):
+            try queue.write(tensor.heldBytes, to: buffer, at: offset)
+            withExtendedLifetime(tensor) {}
+        case .floats(let list): try Self.upload(list, to: buffer, at: offset, queue)
+        case .integers(let list): try Self.upload(list, to: buffer, at: offset, queue)
+        case .links(let list): try Self.upload(list.map { $0.encoded(locations) }, to: buffer, at: offset, queue)
+        }
+    }
+
+    private static func upload<Element: BitwiseCopyable>(
+        _ list: [Element], to buffer: Buffer, at offset: Int, _ queue: CommandQueue
+    ) throws(OpenCLError) {
+        try list.withUnsafeBufferPointer { elements throws(OpenCLError) in
+            try queue.write(UnsafeRawBufferPointer(elements), to: buffer, at: offset)
+        }
+    }
+}
