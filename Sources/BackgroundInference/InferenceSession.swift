@@ -156,7 +156,9 @@ public final class InferenceSession: Sendable {
             defer { giveBack(idle, types) }
             var outputs: [String: InferenceTensor] = [:]
             for (name, tensor) in try idle.run.execute(inputs, shouldStop: shouldStop) {
-                guard let output = InferenceTensor(tensor) else { throw ModelError.unsupported(["the output \"\(name)\" consists of strings"]) }
+                guard let output = InferenceTensor(tensor) else {
+                    throw ModelError.unsupported(["the output \"\(name)\" consists of strings"])
+                }
                 outputs[name] = output
             }
             return outputs

@@ -29,11 +29,13 @@ package struct ModelError: Error, Hashable, CustomStringConvertible {
 
     static func notReadable(_ sentence: String) -> ModelError { ModelError(code: .notReadable, sentence: sentence) }
     static func damaged(_ sentence: String) -> ModelError { ModelError(code: .damaged, sentence: sentence) }
-    package static func wrongInput(_ sentence: String) -> ModelError { ModelError(code: .wrongInput, sentence: sentence) }
+    package static func wrongInput(_ sentence: String) -> ModelError {
+        ModelError(code: .wrongInput, sentence: sentence)
+    }
     static func wrongValue(_ sentence: String) -> ModelError { ModelError(code: .wrongValue, sentence: sentence) }
     static func tooLarge(_ sentence: String) -> ModelError { ModelError(code: .tooLarge, sentence: sentence) }
 
-    static func engine(_ sentence: String) -> ModelError { ModelError(code: .engine, sentence: sentence) }
+    package static func engine(_ sentence: String) -> ModelError { ModelError(code: .engine, sentence: sentence) }
 
     package static func unsupported(_ phrases: [String]) -> ModelError {
         ModelError(

@@ -16,6 +16,8 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
         case mismatch = "data.mismatch"
         /// An output cannot be written or encoded.
         case notWritable = "data.notWritable"
+        /// What computes failed.
+        case engine = "data.engine"
         /// Asked to stop; there is no result.
         case stopped = "data.stopped"
     }
@@ -63,7 +65,8 @@ extension DataError {
             case .notReadable: .notReadable
             case .stopped: .stopped
             case .unsupported: .unsupported
-            case .damaged, .wrongInput, .wrongValue, .engine: .mismatch
+            case .engine: .engine
+            case .damaged, .wrongInput, .wrongValue: .mismatch
             }
         self.init(code: code, sentence: error.sentence, unsupported: error.unsupported)
     }

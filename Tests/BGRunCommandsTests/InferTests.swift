@@ -99,6 +99,19 @@ import Testing
         #expect(other.errors.contains("has no \"image\"; it has picture"), "\(other.errors)")
     }
 
+    @Test("An inference that requires a GPU runs there, with the same scores but for the last digits")
+    func aDeviceGivesTheSameScores() throws {
+        let inputs = SmallModel.inputs(5)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        let ended = try infer(
+            "data.npy", "--out", "out", "--gpu", "--json", environment: ["BGRUN_TEST_CPU_AS_GPU": "1"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect((try ended.json()["device"] as? String)?.contains("standing for a GPU") == true)
+        #expect(close(try SmallModel.read(place.path + "/out/scores.npy").values, try SmallModel.scores(inputs)))
+        let refused = try infer("data.npy", "--out", "none", "--gpu", environment: ["OCL_ICD_VENDORS": "/nowhere"])
+        #expect(refused.status == 69 && !place.exists("none"), "\(refused.errors)")
+    }
+
     // MARK: Refusals
 
     @Test func everythingThatIsMissingIsListedBeforeAnyWork() throws {

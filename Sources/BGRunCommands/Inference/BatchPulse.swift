@@ -33,13 +33,18 @@ final class BatchPulse {
 
 extension ItemResult {
     /// What a broken-off item came to.
-    init(stoppedOrFailed error: any Error) {
+    ///
+    /// - Parameter lane: Where it ran: what fails on a device may go well elsewhere.
+    init(stoppedOrFailed error: any Error, on lane: LaneChoice) {
         switch error {
         case let error as DataError where error.code == .stopped: self.init(status: .stopped)
         case let error as ModelError where error.code == .stopped: self.init(status: .stopped)
         default:
             self.init(status: .failed)
             failure = Failure(error)
+            if lane != .cpu, (error as? ModelError)?.code == .engine || (error as? DataError)?.code == .engine {
+                failure?.code = "device"
+            }
         }
     }
 }

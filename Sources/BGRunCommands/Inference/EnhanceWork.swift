@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import Inference
 import InferenceData
+import SchedulingCore
 import TaskModel
 import TaskStore
 
@@ -49,6 +50,8 @@ struct EnhanceWork: Work {
             "enhance.\(Fingerprint.hexadecimal(identity))", title: "Enhance with \(terms.model.name) to \(folder)",
             subtitle: inputs.joined(separator: ", "))
     }
+
+    func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference { .deterministic(flags) }
 
     var workerTerms: WorkerTerms.Work { .enhance(terms) }
 

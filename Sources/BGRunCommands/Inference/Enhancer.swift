@@ -8,12 +8,17 @@ import InferenceData
 /// Carries pictures through a model to their committed files. One per worker; keeps the prepared model.
 final class Enhancer {
     private let terms: EnhanceTerms
+    private let devices: InferenceDevices
     private let reader = ImageReader()
     private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
 
-    init(_ terms: EnhanceTerms) {
+    init(_ terms: EnhanceTerms, _ devices: InferenceDevices) {
         self.terms = terms
+        self.devices = devices
     }
+
+    /// Gives up what lies on devices.
+    func forgetDevices() { loaded?.models.forgetDevices() }
 
     /// - Parameters:
     ///   - item: What to make; of the settings, what concerns the encoder.
@@ -29,7 +34,7 @@ final class Enhancer {
         do {
             try run(item, descriptor, folder, onProgress, &result)
         } catch {
-            result = ItemResult(stoppedOrFailed: error)
+            result = ItemResult(stoppedOrFailed: error, on: item.lane)
         }
         return result
     }
@@ -52,9 +57,9 @@ final class Enhancer {
         let made = try TiledRun.run(picture, plan: plan, largestBytes: largest) { tile throws(DataError) in
             let outputs: [String: Tensor]
             do throws(ModelError) {
-                let prepared = try models.prepared(for: [port: tile])
-                pulse.expect(steps: prepared.model.stepCount * plan.tiles.count)
-                outputs = try prepared.run.execute([port: tile]) { !pulse.steps(1) }
+                let prepared = try models.prepared(for: [port: tile], on: item.lane)
+                pulse.expect(steps: prepared.steps * plan.tiles.count)
+                outputs = try prepared.execute([port: tile]) { !pulse.steps(1) }
             } catch {
                 throw DataError(error)
             }
@@ -90,7 +95,9 @@ final class Enhancer {
 
     private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {
         if let loaded { return loaded }
-        let models = PreparedModels(try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1)
+        let models = PreparedModels(
+            try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1,
+            devices: devices)
         let made = (models, models.ports[0].name, try ImagePreset.unit.fitted(to: models.ports[0].type))
         loaded = made
         return made

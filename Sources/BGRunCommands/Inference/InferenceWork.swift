@@ -5,6 +5,7 @@ import ImageCodecs
 import ImageExport
 import Inference
 import InferenceData
+import SchedulingCore
 import TaskModel
 import TaskStore
 
@@ -36,6 +37,8 @@ struct InferenceWork: Work {
             "infer.\(identity)", title: "Inference with \(terms.model.name) to \(folder)",
             subtitle: inputs.joined(separator: ", "))
     }
+
+    func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference { .deterministic(flags) }
 
     var workerTerms: WorkerTerms.Work { .infer(terms) }
 

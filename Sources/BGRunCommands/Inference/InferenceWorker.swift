@@ -11,14 +11,19 @@ import InferenceData
 /// it, or on inputs beside it. So a batch that is done again gives the same bytes.
 final class InferenceWorker {
     private let terms: InferenceTerms
+    private let devices: InferenceDevices
     private var loaded: (models: PreparedModels, reader: SampleReader, form: RowForm)?
 
     /// Steps that reading an input counts for in the progress.
     private static let readingSteps = 4
 
-    init(_ terms: InferenceTerms) {
+    init(_ terms: InferenceTerms, _ devices: InferenceDevices) {
         self.terms = terms
+        self.devices = devices
     }
+
+    /// Gives up what lies on devices.
+    func forgetDevices() { loaded?.models.forgetDevices() }
 
     /// - Parameters:
     ///   - item: What to do.
@@ -34,7 +39,7 @@ final class InferenceWorker {
             let pulse = BatchPulse(steps: item.names.count * 2 * Self.readingSteps, onProgress)
             try run(item, inputs, folder, pulse, &result)
         } catch {
-            result = ItemResult(stoppedOrFailed: error)
+            result = ItemResult(stoppedOrFailed: error, on: item.lane)
         }
         return result
     }
@@ -50,11 +55,11 @@ final class InferenceWorker {
         for places in Self.groups(samples) {
             var left = places[...]
             while let first = left.first, let sample = try? samples[first].get() {
-                let prepared = try models.prepared(for: sample.tensors)
-                try checkMemory(prepared.model, item.limits)
+                let prepared = try models.prepared(for: sample.tensors, on: item.lane)
+                try checkMemory(prepared, item.limits)
                 let places = Array(left.prefix(prepared.rows))
                 let given = places.map { place in (try? samples[place].get())?.tensors ?? [:] }
-                pulse.expect(steps: prepared.model.stepCount)
+                pulse.expect(steps: prepared.steps)
                 do {
                     // Without such rows: without batches from now on, and these inputs anew.
                     guard let made = try execute(prepared, given, models, pulse) else { continue }
@@ -102,15 +107,16 @@ final class InferenceWorker {
     private func load() throws -> (models: PreparedModels, reader: SampleReader, form: RowForm) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter().load(path: terms.model.path), extents: terms.extents, batch: terms.batch)
+            try ModelImporter().load(path: terms.model.path), extents: terms.extents, batch: terms.batch,
+            devices: devices)
         let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
         loaded = made
         return made
     }
 
     /// What a run needs beside the inputs has to fit into the item's share.
-    private func checkMemory(_ model: CompiledModel, _ limits: DecodeLimits) throws {
-        let bytes = model.arenaByteCount + model.scratchpadByteCount + model.constantByteCount
+    private func checkMemory(_ prepared: PreparedModels.Prepared, _ limits: DecodeLimits) throws {
+        let bytes = prepared.byteCount
         guard bytes <= limits.maxWorkingBytes else {
             throw ExportFailure(
                 "memoryShare", "needs \(bytes >> 20) MiB of memory; \(limits.maxWorkingBytes >> 20) MiB are allowed")
@@ -128,7 +134,7 @@ final class InferenceWorker {
         while filled.count < prepared.rows { filled.append(given[0]) }
         var inputs: [String: Tensor] = [:]
         for port in models.ports { inputs[port.name] = try Batch.joined(filled.compactMap { $0[port.name] }) }
-        let outputs = try prepared.run.execute(inputs) { !pulse.steps(1) }
+        let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
         let values = models.outputs.compactMap { outputs[$0] }
         if prepared.rows > 1, !values.allSatisfy({ $0.shape.first == prepared.rows }) {
             models.leaveBatches()

@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Inference
 
 /// A model as a worker runs it: prepared for the types that inputs turn out to have, the last few of them kept.
@@ -6,13 +7,17 @@ final class PreparedModels {
     struct Prepared {
         /// Rows that go through it at once.
         var rows: Int
-        var model: CompiledModel
-        var run: CompiledModel.Run
+        var steps: Int
+        /// What runs need beside their inputs, in memory of the host.
+        var byteCount: Int
+        /// Computes the outputs; asks before each step, or before each group of launches, whether to stop.
+        var execute: (_ inputs: [String: Tensor], _ shouldStop: () -> Bool) throws(ModelError) -> [String: Tensor]
     }
 
     private let model: Model
     private let largestBatch: Int
-    private var kept: [(types: [String: TensorType], prepared: Prepared)] = []
+    private let devices: InferenceDevices
+    private var kept: [(types: [String: TensorType], lane: LaneChoice, prepared: Prepared)] = []
     /// Some output does not have a row for each input: batches are not possible.
     private(set) var isSingle = false
 
@@ -26,7 +31,9 @@ final class PreparedModels {
     ///   - model: As it was loaded.
     ///   - extents: For names of extents that inputs leave open.
     ///   - batch: The most rows at once.
-    init(_ model: Model, extents: [String: Int], batch: Int) {
+    ///   - devices: What runs it beside the CPU.
+    init(_ model: Model, extents: [String: Int], batch: Int, devices: InferenceDevices) {
+        self.devices = devices
         var model = model
         model.graph.inputs = model.graph.inputs.map { port in
             guard var type = port.type else { return port }
@@ -48,9 +55,9 @@ final class PreparedModels {
     /// that a result does not depend on what else is in its batch.
     ///
     /// - Throws: As ``CompiledModel`` does.
-    func prepared(for sample: [String: Tensor]) throws(ModelError) -> Prepared {
+    func prepared(for sample: [String: Tensor], on lane: LaneChoice) throws(ModelError) -> Prepared {
         let single = sample.mapValues { TensorType($0.elementType, extents: $0.shape) }
-        if let place = kept.firstIndex(where: { $0.types == single }) {
+        if let place = kept.firstIndex(where: { $0.types == single && $0.lane == lane }) {
             let found = kept.remove(at: place)
             kept.append(found)
             return found.prepared
@@ -61,12 +68,36 @@ final class PreparedModels {
             if type.shape?.isEmpty == false { type.shape?[0] = .known(rows) }
             return type
         }
-        let compiled = try CompiledModel(model, inputs: types)
-        let prepared = Prepared(rows: rows, model: compiled, run: try CompiledModel.Run(compiled))
-        kept.append((single, prepared))
+        let prepared = try prepare(rows, types, on: lane)
+        kept.append((single, lane, prepared))
         if kept.count > Self.keptCount { kept.removeFirst() }
         return prepared
     }
+
+    private func prepare(
+        _ rows: Int, _ types: [String: TensorType], on lane: LaneChoice
+    ) throws(ModelError) -> Prepared {
+        switch lane {
+        case .cpu:
+            let compiled = try CompiledModel(model, inputs: types)
+            let run = try CompiledModel.Run(compiled)
+            return Prepared(
+                rows: rows, steps: compiled.stepCount,
+                byteCount: compiled.arenaByteCount + compiled.scratchpadByteCount + compiled.constantByteCount
+            ) { inputs, shouldStop throws(ModelError) in
+                try run.execute(inputs, shouldStop: shouldStop)
+            }
+        case .openCL(let identity):
+            let compiled = try OpenCLModel(model, on: try devices.device(identity), inputs: types)
+            return Prepared(rows: rows, steps: compiled.stepCount, byteCount: 0) {
+                inputs, shouldStop throws(ModelError) in
+                try compiled.execute(inputs, shouldStop: shouldStop)
+            }
+        }
+    }
+
+    /// Gives up what lies on devices.
+    func forgetDevices() { kept.removeAll { $0.lane != .cpu } }
 
     /// From now on one row at a time.
     func leaveBatches() {

@@ -18,8 +18,7 @@ struct WorkerCommand: ParsableCommand {
         // Before there is another thread: that one would keep its rights.
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
-        let lanes = Lanes()
-        let worker = ItemWorker(work, lanes, outputs)
+        let worker = ItemWorker(work, outputs)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
@@ -34,14 +33,14 @@ struct WorkerCommand: ParsableCommand {
                 }
                 let result = worker.result(of: order, inputs) { conduct.mayGoOn($0) }
                 conduct.itemEnded()
-                if result.failure?.code == "device" { lanes.forget(order.lane) }
+                if result.failure?.code == "device" { worker.forget(order.lane) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }
             }
-            if conduct.leavesDevice { lanes.forgetDevices() }
+            if conduct.leavesDevice { worker.forgetDevices() }
         }
         // The supervisor said so; it does not wait.
         hasLeft.store(true, ordering: .releasing)
-        lanes.storePrograms()
+        worker.storePrograms()
     }
 
     /// When memory runs out, the kernel should end a worker, whose item can be done again, and no other process.
@@ -68,16 +67,16 @@ struct WorkerCommand: ParsableCommand {
 /// What makes items of each kind, each made when it is first needed.
 private final class ItemWorker {
     private let work: WorkerTerms.Work
-    private let lanes: Lanes
+    private let lanes = Lanes()
     private let outputs: OutputFolder
     private lazy var exporter = ImageExporter(lanes: lanes)
-    private lazy var enhancer: Enhancer? = if case .enhance(let terms) = work { Enhancer(terms) } else { nil }
+    private let devices = InferenceDevices()
+    private lazy var enhancer: Enhancer? = if case .enhance(let terms) = work { Enhancer(terms, devices) } else { nil }
     private lazy var inference: InferenceWorker? =
-        if case .infer(let terms) = work { InferenceWorker(terms) } else { nil }
+        if case .infer(let terms) = work { InferenceWorker(terms, devices) } else { nil }
 
-    init(_ work: WorkerTerms.Work, _ lanes: Lanes, _ outputs: OutputFolder) {
+    init(_ work: WorkerTerms.Work, _ outputs: OutputFolder) {
         self.work = work
-        self.lanes = lanes
         self.outputs = outputs
     }
 
@@ -94,6 +93,29 @@ private final class ItemWorker {
             }
         guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
         return result
+    }
+
+    /// Gives up a device after it failed; the next item opens it anew.
+    func forget(_ lane: LaneChoice) {
+        lanes.forget(lane)
+        guard case .openCL(let identity) = lane else { return }
+        enhancer?.forgetDevices()
+        inference?.forgetDevices()
+        devices.forget(identity)
+    }
+
+    /// Gives up every device and what is held there.
+    func forgetDevices() {
+        lanes.forgetDevices()
+        enhancer?.forgetDevices()
+        inference?.forgetDevices()
+        devices.forgetAll()
+    }
+
+    /// Keeps compiled programs for later processes. Slow on some drivers, so called when the work is done.
+    func storePrograms() {
+        lanes.storePrograms()
+        devices.storePrograms()
     }
 }
 

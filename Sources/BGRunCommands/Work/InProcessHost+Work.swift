@@ -11,7 +11,8 @@ extension InProcessHost {
 
     /// The host of the one job of this process, on this machine.
     static func ofOneJob(
-        _ flags: JobFlags, _ request: TaskRequest, into folder: String, _ offer: ComputeOffer
+        _ flags: JobFlags, _ request: TaskRequest, into folder: String, _ offer: ComputeOffer,
+        wanted: LanePolicy.Preference
     ) -> InProcessHost {
         var settings = SchedulerSettings()
         // Its person says how many.
@@ -22,7 +23,7 @@ extension InProcessHost {
         let scheduler = BGTaskScheduler(
             manifest: Manifest(program: Program.manifest), clock: SystemClock(),
             conditions: ConditionsMonitor.ofThisMachine(outputFolders: hasRoom(folder) ? [folder] : []),
-            capabilities: OfferedCapabilities(offer, wanted: flags.lanePreference),
+            capabilities: OfferedCapabilities(offer, wanted: wanted),
             inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine), settings: settings)
         let host = InProcessHost(scheduler, identifier: request.identifier.rawValue) { StopSignals.wakeUp() }
         kept.withLock { $0.append(host) }

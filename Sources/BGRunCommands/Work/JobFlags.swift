@@ -115,3 +115,11 @@ struct JobFlags: ParsableArguments {
 }
 
 extension ExistingPolicy: ExpressibleByArgument {}
+
+extension LanePolicy.Preference {
+    /// Devices give other last digits than the CPU: one of them is used where it is asked for, and none by measuring, so
+    /// that the same command gives the same bytes.
+    static func deterministic(_ flags: JobFlags) -> Self {
+        flags.lanePreference == .measured ? .cpu : flags.lanePreference
+    }
+}

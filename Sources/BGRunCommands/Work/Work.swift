@@ -1,5 +1,6 @@
 import ImageCodecs
 import ImageExport
+import SchedulingCore
 import TaskModel
 import TaskStore
 
@@ -16,6 +17,9 @@ protocol Work {
     var request: TaskRequest { get }
     /// Bounds of every input.
     var decodeLimits: DecodeLimits { get }
+
+    /// Where items run.
+    func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference
 
     /// Looks at what all items need, before inputs are listed.
     ///
@@ -44,6 +48,8 @@ protocol Work {
 }
 
 extension Work {
+    func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference { flags.lanePreference }
+
     mutating func prepare() -> WorkEnding? { nil }
 
     /// Each item's outputs are what was asked for.

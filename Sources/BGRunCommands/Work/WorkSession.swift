@@ -95,14 +95,14 @@ struct WorkSession<Kind: Work> {
         }
         let signals = StopSignals.install()
         host?.listen()
-        if [.requireDevice, .preferDevice].contains(flags.lanePreference) {
+        if [.requireDevice, .preferDevice].contains(work.lanePreference(flags)) {
             hostAudience?.phase("looking for a GPU")
         }
-        let offer = ComputeOffer.look(for: flags.lanePreference)
+        let offer = ComputeOffer.look(for: work.lanePreference(flags))
         let request = work.request
         let own =
             host == nil || flags.gpu
-            ? InProcessHost.ofOneJob(flags, request, into: folder, offer) : nil
+            ? InProcessHost.ofOneJob(flags, request, into: folder, offer, wanted: work.lanePreference(flags)) : nil
         // What else it asks for is granted to it everywhere.
         if flags.gpu, let rejection = own?.rejection(of: .init(request)) { return .refused(rejection, Kind.words) }
         if host == nil, !flags.dryRun { own?.submit(.init(request)) }
@@ -206,13 +206,13 @@ struct WorkSession<Kind: Work> {
         for record in plan.passedOver { report?.add(record) }
         if let note = plan.passedOverNote { ledger.note("bgrun: \(note).") }
         let workers = min(flags.workerCount, max(plan.itemCount, 1))
-        let search = flags.lanePreference == .measured ? DeviceSearch.start(items: plan.itemCount) : nil
+        let search = work.lanePreference(flags) == .measured ? DeviceSearch.start(items: plan.itemCount) : nil
         let settings = ItemRunSettings(
             limits: JobMachine.Limits(
                 workers: workers, claimBytes: flags.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
                 hang: flags.stallLimit.duration, grace: flags.grace.duration),
             decodeLimits: work.decodeLimits,
-            lanes: LanePolicy(flags.lanePreference, deviceIsUsable: offer.device != nil), device: offer.device,
+            lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, signals: signals, host: host ?? own,
             outputs: outputs, work: work.workerTerms)
         if flags.preferGpu, offer.device == nil {

@@ -2,7 +2,7 @@ import Foundation
 import OpenCLKit
 import Testing
 
-@testable import Inference
+import Inference
 
 @Suite struct KernelTunerTests {
     private static let problems: [KernelTuning.ShapeClass: KernelTuner.Problem] = [

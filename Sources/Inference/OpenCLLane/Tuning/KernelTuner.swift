@@ -11,6 +11,13 @@ package struct KernelTuner {
         package var tile: KernelTuning.Tile
         /// Multiply-adds in a nanosecond.
         package var rate: Double
+
+        package init(shapeClass: KernelTuning.ShapeClass, width: Int, tile: KernelTuning.Tile, rate: Double) {
+            self.shapeClass = shapeClass
+            self.width = width
+            self.tile = tile
+            self.rate = rate
+        }
     }
 
     package struct Outcome: Codable, Sendable {
@@ -110,7 +117,7 @@ package struct KernelTuner {
     }
 
     /// The fastest tile of each shape class, all with the vectors that are fastest on the whole.
-    static func best(_ candidates: [KernelTuning], _ figures: [Figure]) -> KernelTuning? {
+    package static func best(_ candidates: [KernelTuning], _ figures: [Figure]) -> KernelTuning? {
         let classes = Set(figures.map(\.shapeClass))
         var chosen: (tuning: KernelTuning, score: Double)?
         for width in Set(figures.map(\.width)).sorted() {

@@ -17,7 +17,7 @@ extension KernelTuning {
     }
 
     /// Local memory that a group of the largest kernel takes.
-    var localBytes: Int {
+    package var localBytes: Int {
         let attention = width == 1 ? 4 * 2 * 32 * largestHead : 0
         return tiles.values.reduce(attention) { most, tile in
             max(

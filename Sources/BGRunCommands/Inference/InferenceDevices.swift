@@ -1,0 +1,40 @@
+import Inference
+import OpenCLKit
+
+/// The OpenCL devices of one worker, opened when an item first asks for them.
+final class InferenceDevices {
+    private var devices: [String: InferenceDevice] = [:]
+    private lazy var folder: String? = {
+        let folder = CacheFolder.standard()
+        CacheFolder.prepareDrivers(folder: folder)
+        return folder
+    }()
+
+    /// - Parameter identity: As `bgrun devices` prints it.
+    /// - Throws: `engine` where there is no such device, or it fails.
+    func device(_ identity: String) throws(ModelError) -> InferenceDevice {
+        if let known = devices[identity] { return known }
+        let device: Device?
+        do {
+            device = try OpenCLLibrary.open().device(identity: identity)
+        } catch {
+            throw ModelError.engine("\(error)")
+        }
+        guard let device else { throw ModelError.engine("no OpenCL device is called \(identity)") }
+        let opened = try InferenceDevice(
+            device: device, tunings: TuningStore(folder: folder), cache: ProgramCache(folder: folder))
+        devices[identity] = opened
+        return opened
+    }
+
+    /// Gives up a device after it failed; the next item opens it anew.
+    func forget(_ identity: String) { devices[identity] = nil }
+
+    /// Gives up every device.
+    func forgetAll() { devices = [:] }
+
+    /// Keeps compiled programs for later processes.
+    func storePrograms() {
+        for device in devices.values { device.storePrograms() }
+    }
+}
