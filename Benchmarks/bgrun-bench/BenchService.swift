@@ -53,13 +53,13 @@ final class BenchService: Sendable {
         return (try? String(contentsOfFile: name, encoding: .utf8)) ?? ""
     }
 
-    /// Submits an export to the background.
+    /// Submits work to the background.
     ///
     /// - Returns: The job's number.
-    func export(_ photos: String, to out: String, _ arguments: [String]) throws(ProcessError) -> UInt64 {
-        let text = try run(["export", photos, "--out", out, "--detach"] + arguments)
+    func submit(_ work: [String], to out: String) throws(ProcessError) -> UInt64 {
+        let text = try run(work + ["--out", out, "--detach"])
         guard let id = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw ProcessError(description: "bgrun export --detach said \"\(text)\"")
+            throw ProcessError(description: "bgrun \(work.first ?? "") --detach said \"\(text)\"")
         }
         return id
     }

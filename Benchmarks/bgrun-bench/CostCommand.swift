@@ -79,7 +79,6 @@ struct CostCommand: ParsableCommand {
 
     private func measureExports(_ service: BenchService, _ table: inout FigureTable) throws {
         var times: [[Double]] = [[], []]
-        let arguments = options.exportArguments
         // The first of each fills caches.
         for round in 0...rounds {
             for index in [round % 2, 1 - round % 2] {
@@ -87,7 +86,7 @@ struct CostCommand: ParsableCommand {
                 // What is left is skipped by the export, whose time then stands out.
                 _ = try? FileManager.default.removeItem(atPath: out)
                 sync()
-                let words = ["export", options.photos, "--out", out, "--progress", "none"] + arguments
+                let words = options.work + ["--out", out, "--progress", "none"]
                 let time = try time {
                     try service.run(words + (index == 0 ? [] : ["--in-process"]))
                 }

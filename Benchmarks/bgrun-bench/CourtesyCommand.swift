@@ -56,8 +56,7 @@ struct CourtesyCommand: ParsableCommand {
             try probes(service, work, feed: nil, &samples)
             return
         }
-        let feed = try ExportFeed(
-            service, photos: options.photos, options.exportArguments, priority)
+        let feed = try WorkFeed(service, options.work, priority)
         // Its pace settles.
         sleep(2)
         let clock = SuspendingClock()
@@ -71,7 +70,7 @@ struct CourtesyCommand: ParsableCommand {
     }
 
     private func probes(
-        _ service: BenchService, _ work: UInt64, feed: ExportFeed?, _ samples: inout Samples
+        _ service: BenchService, _ work: UInt64, feed: WorkFeed?, _ samples: inout Samples
     ) throws {
         var before = feed?.processorSeconds ?? 0
         let latencies: ProbeCommand.Latencies = try probe(.latency, service, work)

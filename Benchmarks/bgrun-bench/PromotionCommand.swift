@@ -79,8 +79,7 @@ struct PromotionCommand: ParsableCommand {
     }
 
     private func promotion(_ service: BenchService) throws -> Promotion {
-        let feed = try ExportFeed(
-            service, photos: options.photos, options.exportArguments, .background)
+        let feed = try WorkFeed(service, options.work, .background)
         // Its pace settles beside the load.
         sleep(2)
         let id = feed.job

@@ -6,7 +6,7 @@ import ServiceClient
 import TaskModel
 
 /// `bgrun-bench service-stops`: how long a job of the service takes from `POST /v1/jobs/ID/stop` to its end, everything
-/// committed, at random moments of an export.
+/// committed, at random moments of its work.
 struct ServiceStopsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-stops", abstract: "Measure from a stop to the end of a job of the service.")
@@ -57,7 +57,7 @@ struct ServiceStopsCommand: ParsableCommand {
         while times.count < count {
             rounds += 1
             guard rounds < 4 * count else {
-                throw ProcessError(description: "the exports end before they are stopped: give more pictures")
+                throw ProcessError(description: "the jobs end before they are stopped: give more inputs")
             }
             let out = "\(service.folder)/out-\(rounds % 4)"
             // What is left is skipped by the export, which then ends before it is stopped.
@@ -69,7 +69,9 @@ struct ServiceStopsCommand: ParsableCommand {
         }
         times.sort()
         func quantile(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] }
-        let goal = busy > 0 ? 250 : priority == .background ? 150.0 : 650
+        // A model is stopped between two operators.
+        let background = options.model == nil ? 150.0 : 50
+        let goal = busy > 0 ? 250 : priority == .background ? background : 650
         let name = "\(priority.rawValue), \(busy) busy threads, \(times.count) stops"
         table.add("\(name): p50", quantile(0.5), "ms")
         table.add("\(name): p99", quantile(0.99), "ms", goal: goal)
@@ -81,7 +83,7 @@ struct ServiceStopsCommand: ParsableCommand {
     private func oneStop(
         _ priority: RunTerms.Priority, _ service: BenchService, _ out: String
     ) throws -> Double? {
-        let id = try service.export(options.photos, to: out, options.exportArguments)
+        let id = try service.submit(options.work, to: out)
         if priority == .foreground { try service.ask(id, .foreground) }
         try service.waitFor(id, "work") {
             $0.state == .ended || $0.priority == priority && $0.priorityTier != nil && ($0.progress?.fraction ?? 0) > 0

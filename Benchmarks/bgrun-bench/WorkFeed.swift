@@ -5,8 +5,8 @@ import ServiceAPI
 import ServiceClient
 import TaskModel
 
-/// Keeps one export of a service at work, at one priority: where one ends, the next begins.
-final class ExportFeed: Sendable {
+/// Keeps one job of a service at work, at one priority: where one ends, the next begins.
+final class WorkFeed: Sendable {
     private struct State {
         var job: UInt64 = 0
         var process: pid_t?
@@ -20,19 +20,17 @@ final class ExportFeed: Sendable {
     }
 
     private let service: BenchService
-    private let photos: String
-    private let arguments: [String]
+    private let work: [String]
     private let priority: RunTerms.Priority
     private let state = Lock(State())
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Returns when the export works at its priority.
+    /// Returns when the job works at its priority.
     ///
     /// - Throws: ``ProcessError``.
-    init(_ service: BenchService, photos: String, _ arguments: [String], _ priority: RunTerms.Priority) throws {
+    init(_ service: BenchService, _ work: [String], _ priority: RunTerms.Priority) throws {
         self.service = service
-        self.photos = photos
-        self.arguments = arguments
+        self.work = work
         self.priority = priority
         try begin()
         let thread = Thread { [self] in
@@ -72,7 +70,7 @@ final class ExportFeed: Sendable {
     private func begin() throws(ProcessError) {
         // What cannot be removed is skipped by the export, which then has too little to do and says so.
         _ = try? FileManager.default.removeItem(atPath: output)
-        let id = try service.export(photos, to: output, arguments)
+        let id = try service.submit(work, to: output)
         if priority == .foreground { try service.ask(id, .foreground) }
         let job = try service.waitFor(id, "work at its priority") {
             $0.priority == priority && $0.process != nil && $0.priorityTier != nil && ($0.progress?.fraction ?? 0) > 0
