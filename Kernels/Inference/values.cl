@@ -78,10 +78,33 @@ inline void store_lanes(vec v, __global float *to, int count) {
         vec_store_all(v, to);
         return;
     }
-    float parts[WIDTH];
-    vec_store_all(v, parts);
-    for (int i = 0; i < count; ++i)
-        to[i] = parts[i];
+#if WIDTH == 16
+    float8 eight = v.lo;
+    if (count & 8) {
+        vstore8(eight, 0, to);
+        eight = v.hi;
+        to += 8;
+    }
+#elif WIDTH == 8
+    const float8 eight = v;
+#endif
+#if WIDTH >= 8
+    float4 four = eight.lo;
+    if (count & 4) {
+        vstore4(four, 0, to);
+        four = eight.hi;
+        to += 4;
+    }
+#else
+    float4 four = v;
+#endif
+    if (count & 2) {
+        vstore2(four.lo, 0, to);
+        four.x = four.z;
+        to += 2;
+    }
+    if (count & 1)
+        *to = four.x;
 #endif
 }
 

@@ -12,6 +12,9 @@ const char *bg_inference_kernels_source(size_t *length);
 // Steps of a panel that one work-item of the CPU form packs.
 enum { BG_PACK_DEPTH = 64 };
 
+// Rows of a plane that one work-item of the CPU form computes under a window.
+enum { BG_WINDOW_ROWS = 16 };
+
 // What the links of values.cl compute; from BG_LINK_ADD on with another value.
 typedef enum {
     BG_LINK_LINEAR, BG_LINK_CLIP, BG_LINK_RELU, BG_LINK_ELU, BG_LINK_SIGMOID, BG_LINK_SWISH, BG_LINK_TANH,
@@ -74,7 +77,7 @@ typedef struct {
 
 typedef struct {
     int32_t source, weights, taps, images, channels, multiplier, tap_count, input[3], output[3], strides[3], counts_padding,
-        is_flat;
+        window_columns;
     bg_result result;
 } bg_window_params;
 

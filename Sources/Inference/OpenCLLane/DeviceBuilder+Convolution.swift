@@ -115,10 +115,13 @@ extension DeviceBuilder {
         countsPadding: Bool = false, _ plan: ResultPlan
     ) {
         let table = constant(.integers(window.table))
-        if window.isFlat { reaches(window.largestShift + tuning.width) }
+        // Padding, which is below 4096, and two vectors.
+        reaches(1 << 13)
         let (pixels, taps, multiplier) = (window.output.reduce(1, *), window.taps.count, shape[1] / source.shape[1])
+        let rows = pixels / (window.output.last ?? 1)
+        let parts = tuning.width == 1 ? pixels : rows.tiles(of: Int(BG_WINDOW_ROWS))
         launch(
-            kernel, items: shape[0] * shape[1] * pixels.tiles(of: tuning.width), local: device.smallGroup,
+            kernel, items: shape[0] * shape[1] * parts, local: device.smallGroup,
             reads: [source.place, table] + (weights.map { [$0.place] } ?? []) + plan.reads, writes: plan.target.place,
             multiplyAdds: shape[0] * shape[1] * pixels * taps
         ) { at in
@@ -127,7 +130,7 @@ extension DeviceBuilder {
                 channels: Int32(shape[1]), multiplier: Int32(multiplier), tap_count: Int32(taps),
                 input: window.space(window.input), output: window.space(window.output),
                 strides: window.space(window.strides), counts_padding: countsPadding ? 1 : 0,
-                is_flat: window.isFlat ? 1 : 0, result: plan.encoded(at))
+                window_columns: Int32(window.kernel.last ?? 1), result: plan.encoded(at))
         }
     }
 
