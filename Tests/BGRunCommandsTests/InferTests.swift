@@ -38,6 +38,33 @@ import Testing
         #expect(Set(try place.contents("out").keys) == ["scores.npy", "inputs.jsonl"])
     }
 
+    @Test func aModelOfAFixedBatchTakesAnyNumberOfInputs() throws {
+        let inputs = SmallModel.inputs(6)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        try place.write(try SmallModel.file(batch: 4), to: "model.onnx")
+        let ended = try infer("data.npy", "--out", "out", "--batch", "5")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let scores = try SmallModel.read(place.path + "/out/scores.npy")
+        let expected = try SmallModel.scores(inputs)
+        #expect(scores.shape == [6, SmallModel.classes] && close(scores.values, expected))
+    }
+
+    @Test func outputsWithoutARowForEachInputAreMadeOneByOne() throws {
+        let sum = ModelParts.node("ReduceSum", ["scores"], ["sum"], [ModelParts.attribute("keepdims", int: 0)])
+        let inputs = SmallModel.inputs(5)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        try place.write(try SmallModel.file(nodes: [sum], outputs: ["sum"]), to: "model.onnx")
+        let ended = try infer("data.npy", "--out", "out")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let sums = try SmallModel.read(place.path + "/out/sum.npy")
+        let expected = try SmallModel.scores(inputs).chunked(SmallModel.classes).map { $0.reduce(0, +) }
+        #expect(sums.shape == [5] && close(sums.values, expected))
+        // A model that takes four at once and gives one number has none for each.
+        try place.write(try SmallModel.file(batch: 4, nodes: [sum], outputs: ["sum"]), to: "model.onnx")
+        let refused = try infer("data.npy", "--out", "other")
+        #expect(refused.status == 65 && refused.errors.contains("no row for each"), "\(refused.errors)")
+    }
+
     @Test func anArrayOfDoublesIsTakenAsWhatTheModelTakes() throws {
         let inputs = SmallModel.inputs(2)
         try place.write(try SmallModel.array(inputs), to: "single.npy")

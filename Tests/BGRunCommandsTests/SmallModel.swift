@@ -13,13 +13,20 @@ enum SmallModel {
     static let classes = 10
 
     /// The model's file. Another `seed` is another model.
-    static func file(seed: UInt64 = 1, nodes: [ONNXNode] = []) throws -> Data {
+    ///
+    /// - Parameters:
+    ///   - batch: Name or number of the first extent.
+    ///   - nodes: More of them.
+    ///   - outputs: What the model gives.
+    static func file(
+        seed: UInt64 = 1, batch: Any = "batch", nodes: [ONNXNode] = [], outputs: [String] = ["scores"]
+    ) throws -> Data {
         var random = Dice(seed: seed)
         func weights(_ name: String, _ shape: [Int64]) -> ONNXTensor {
             ModelParts.tensor(name, shape, floats: (0..<shape.reduce(1, *)).map { _ in random.next() })
         }
         let graph = ModelParts.graph(
-            inputs: [ModelParts.port("image", ["batch", 3, side, side])], outputs: ["scores"],
+            inputs: [ModelParts.port("image", [batch, 3, side, side])], outputs: outputs,
             nodes: [
                 ModelParts.node(
                     "Conv", ["image", "kernel", "bias"], ["seen"],

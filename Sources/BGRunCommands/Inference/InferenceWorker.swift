@@ -55,19 +55,24 @@ final class InferenceWorker {
         for places in Self.groups(samples) {
             var left = places[...]
             while let first = left.first, let sample = try? samples[first].get() {
-                let prepared = try models.prepared(for: sample.tensors, on: item.lane)
-                try checkMemory(prepared, item.limits)
-                let places = Array(left.prefix(prepared.rows))
-                let given = places.map { place in (try? samples[place].get())?.tensors ?? [:] }
-                pulse.expect(steps: prepared.steps)
+                var together = Array(left)
                 do {
+                    let prepared = try models.prepared(for: sample.tensors, on: item.lane)
+                    try checkMemory(prepared, item.limits)
+                    together = Array(left.prefix(prepared.rows))
+                    let given = together.map { place in (try? samples[place].get())?.tensors ?? [:] }
+                    pulse.expect(steps: prepared.steps)
                     // Without such rows: without batches from now on, and these inputs anew.
                     guard let made = try execute(prepared, given, models, pulse) else { continue }
-                    for (place, row) in zip(places, made) { rows[place] = row }
-                } catch let error as ModelError where error.code == .wrongValue {
-                    try alone(places, prepared, models, pulse, &samples, &rows)
+                    for (place, row) in zip(together, made) { rows[place] = row }
+                } catch let error as ModelError where error.isOfInputs {
+                    if error.code == .wrongValue, together.count > 1 {
+                        try alone(together, models, item.lane, pulse, &samples, &rows)
+                    } else {
+                        for place in together { samples[place] = .failure(DataError(error)) }
+                    }
                 }
-                left = left.dropFirst(places.count)
+                left = left.dropFirst(together.count)
             }
         }
         try write(item, samples, rows, form, folder, &result)
@@ -137,6 +142,9 @@ final class InferenceWorker {
         let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
         let values = models.outputs.compactMap { outputs[$0] }
         if prepared.rows > 1, !values.allSatisfy({ $0.shape.first == prepared.rows }) {
+            guard !models.isFixed else {
+                throw DataError.mismatch("The model takes \(prepared.rows) inputs at once, and gives no row for each.")
+            }
             models.leaveBatches()
             return nil
         }
@@ -148,16 +156,17 @@ final class InferenceWorker {
         }
     }
 
-    /// One input has no result: each is run by itself, so that the others keep theirs.
+    /// One of several inputs has no result: each is run by itself, so that the others keep theirs.
     private func alone(
-        _ places: [Int], _ prepared: PreparedModels.Prepared, _ models: PreparedModels, _ pulse: BatchPulse,
+        _ places: [Int], _ models: PreparedModels, _ lane: LaneChoice, _ pulse: BatchPulse,
         _ samples: inout [Swift.Result<Sample, DataError>], _ rows: inout [[Tensor]?]
     ) throws {
         for place in places {
-            guard let sample = try? samples[place].get() else { continue }
+            guard let tensors = try? samples[place].get().tensors else { continue }
             do {
-                rows[place] = try execute(prepared, [sample.tensors], models, pulse)?.first
-            } catch let error as ModelError where error.code == .wrongValue {
+                let prepared = try models.prepared(for: tensors, on: lane)
+                rows[place] = try execute(prepared, [tensors], models, pulse)?.first
+            } catch let error as ModelError where error.isOfInputs {
                 samples[place] = .failure(DataError(error))
             }
         }
@@ -196,6 +205,16 @@ final class InferenceWorker {
             try file.commit(mayReplace: item.mayReplace)
             result.outputs.append(
                 .init(path: path, width: 0, height: 0, bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
+        }
+    }
+}
+
+extension ModelError {
+    /// It lies with what the model was given: other inputs may go well.
+    fileprivate var isOfInputs: Bool {
+        switch code {
+        case .wrongInput, .wrongValue, .damaged, .tooLarge, .unsupported: true
+        case .notReadable, .stopped, .engine: false
         }
     }
 }

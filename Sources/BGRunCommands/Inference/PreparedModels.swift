@@ -105,8 +105,12 @@ final class PreparedModels {
         kept = []
     }
 
+    /// The file says how many rows go through at once.
+    var isFixed: Bool { leading.contains { $0.extent != nil } }
+
+    private var leading: [Dimension] { ports.compactMap { $0.type?.shape?.first } }
+
     private func rows(_ single: [String: TensorType]) throws(ModelError) -> Int {
-        let leading = ports.compactMap { $0.type?.shape?.first }
         if let fixed = leading.compactMap(\.extent).first { return fixed }
         guard !isSingle, largestBatch > 1, leading.count == ports.count else { return 1 }
         guard let heaviest = try model.heaviestNode(inputs: single), heaviest > 0 else { return 1 }

@@ -72,7 +72,12 @@ struct WorkSummary: Encodable {
             ? "No \(words.input) was \(words.done)"
             : "\(words.done.capitalized) \(Self.count(done, words.input)) to \(folder)"
         line += " in \(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) s"
-        if megapixelsPerSecond > 0 { line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)" }
+        if megapixelsPerSecond > 0 {
+            line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)"
+        } else if done > 0, seconds > 0 {
+            let rate = Double(done) / seconds
+            line += " (\(rate < 10 ? (rate * 10).rounded() / 10 : rate.rounded()) a second)"
+        }
         var parts: [String] = []
         if counts.current > 0 {
             parts.append("\(counts.current) \(counts.current == 1 ? "was" : "were") there already")
