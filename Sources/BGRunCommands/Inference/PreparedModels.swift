@@ -62,7 +62,7 @@ final class PreparedModels {
             kept.append(found)
             return found.prepared
         }
-        let rows = try rows(single)
+        let rows = try rows(single, on: lane)
         let types = single.mapValues { type -> TensorType in
             var type = type
             if type.shape?.isEmpty == false { type.shape?[0] = .known(rows) }
@@ -110,9 +110,11 @@ final class PreparedModels {
 
     private var leading: [Dimension] { ports.compactMap { $0.type?.shape?.first } }
 
-    private func rows(_ single: [String: TensorType]) throws(ModelError) -> Int {
+    private func rows(_ single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
         if let fixed = leading.compactMap(\.extent).first { return fixed }
         guard !isSingle, largestBatch > 1, leading.count == ports.count else { return 1 }
+        // A device is fed by what goes through it at once, and is stopped between groups of launches.
+        guard lane == .cpu else { return largestBatch }
         guard let heaviest = try model.heaviestNode(inputs: single), heaviest > 0 else { return 1 }
         return min(max(Self.heaviestNode / heaviest, 1), largestBatch)
     }
