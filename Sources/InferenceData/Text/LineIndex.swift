@@ -12,9 +12,9 @@ struct LineIndex: Sendable {
     private static let pieceBytes = 1 << 18
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// - Throws: `tooLarge` for a line above the limit, `notReadable`, `stopped`.
+    /// - Throws: `tooLarge` for a line above the limit or too many, `notReadable`, `stopped`.
     init(
-        _ file: OpenFile, largestLineBytes: Int, passesOverBlanks: Bool, shouldStop: () -> Bool
+        _ file: OpenFile, largestLineBytes: Int, largestCount: Int, passesOverBlanks: Bool, shouldStop: () -> Bool
     ) throws(DataError) {
         var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
         var scan = Scan(largestLineBytes: largestLineBytes, passesOverBlanks: passesOverBlanks)
@@ -30,8 +30,14 @@ struct LineIndex: Sendable {
                 try scan.take(piece[place], at: offset + place, &lines)
             }
             offset += count
+            try checkCount(largestCount)
         }
         if offset > scan.start { scan.end(at: offset, &lines) }
+        try checkCount(largestCount)
+    }
+
+    private func checkCount(_ largest: Int) throws(DataError) {
+        guard lines.count <= largest else { throw .tooLarge("The file has more than \(largest) texts.") }
     }
 
     private struct Scan {

@@ -20,15 +20,18 @@ package struct TextSource: Sendable {
     ///   - file: Stays open for as long as texts are read.
     ///   - format: How they lie in it.
     ///   - largestLineBytes: Of one line.
+    ///   - largestCount: The most texts.
     ///   - shouldStop: Asked now and then.
-    /// - Throws: `tooLarge` for a line above the limit, with its number; `notReadable`, `stopped`.
+    /// - Throws: `tooLarge` for a line above the limit, with its number, or too many; `notReadable`, `stopped`.
     package init(
-        _ file: OpenFile, format: Format, largestLineBytes: Int = 1 << 20, shouldStop: () -> Bool = { false }
+        _ file: OpenFile, format: Format, largestLineBytes: Int = 1 << 20, largestCount: Int = 100_000_000,
+        shouldStop: () -> Bool = { false }
     ) throws(DataError) {
         self.file = file
         self.format = format
         index = try LineIndex(
-            file, largestLineBytes: largestLineBytes, passesOverBlanks: format != .lines, shouldStop: shouldStop)
+            file, largestLineBytes: largestLineBytes, largestCount: largestCount, passesOverBlanks: format != .lines,
+            shouldStop: shouldStop)
     }
 
     /// One text.

@@ -75,11 +75,18 @@ package struct Tokenizer: Sendable {
         return ids
     }
 
-    /// Texts of one batch, each as long as the longest or as `length`.
+    /// Texts of one batch.
     ///
+    /// - Parameters:
+    ///   - texts: At least one.
+    ///   - length: Of each row; nil takes that of the longest text.
+    ///   - multiple: Without a given length, rows become longer up to a multiple of this, so that few lengths occur; but not
+    ///     beyond the limit of the tokenizer.
+    /// - Returns: One row for each text.
     /// - Throws: `mismatch` where the length, or the limit of the tokenizer, leaves no room beside the special tokens, or there
     ///   are no texts.
-    package func rows(_ texts: [String], length: Int? = nil) throws(DataError) -> Rows {
+    package func rows(_ texts: [String], length: Int? = nil, multipleOf multiple: Int = 1) throws(DataError) -> Rows {
+        precondition(multiple > 0, "rows cannot have a length that is a multiple of \(multiple)")
         guard !texts.isEmpty else { throw .mismatch("A batch of no texts was asked for.") }
         let limit = [length, largestLength].compactMap { $0 }.min()
         if let limit, limit <= parts.template.addedCount {
@@ -87,7 +94,9 @@ package struct Tokenizer: Sendable {
                 "A length of \(limit) tokens leaves no room beside \(parts.template.addedCount) special ones.")
         }
         let encodings = texts.map { encode($0, limit: limit) }
-        let columns = length ?? encodings.map(\.ids.count).max() ?? 0
+        let longest = encodings.map(\.ids.count).max() ?? 0
+        let rounded = (longest + multiple - 1) / multiple * multiple
+        let columns = length ?? max(longest, min(rounded, limit ?? .max))
         var ids: [Int64] = []
         var mask: [Int64] = []
         var types: [Int64] = []

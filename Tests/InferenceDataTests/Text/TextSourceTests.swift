@@ -75,6 +75,14 @@ import Testing
         #expect(try TextSource(opened, format: .lines, largestLineBytes: 11).count == 2)
     }
 
+    @Test func tooManyTextsAreRefused() throws {
+        let file = try TestFile(Array("a\nb\nc".utf8))
+        let opened = try file.open()
+        let error = dataError { () throws(DataError) in try TextSource(opened, format: .lines, largestCount: 2) }
+        #expect(error?.code == .tooLarge)
+        #expect(try TextSource(opened, format: .lines, largestCount: 3).count == 3)
+    }
+
     @Test func lookingForLinesStopsWhenAsked() throws {
         let file = try TestFile([UInt8](repeating: 0x0A, count: 10))
         let opened = try file.open()

@@ -52,7 +52,9 @@ import Testing
     }
 
     @Test(arguments: [
-        #""added_tokens":[{"content":"x"}]"#, #""truncation":{}"#, #""truncation":{"max_length":0}"#, #""padding":{}"#,
+        #""added_tokens":[{"content":"x"}]"#, #""added_tokens":[{"content":"x","id":-1}]"#,
+        #""padding":{"pad_id":1e300}"#,
+        #""truncation":{}"#, #""truncation":{"max_length":0}"#, #""padding":{}"#,
         #""post_processor":{"type":"BertProcessing"}"#,
         #""post_processor":{"type":"TemplateProcessing","single":[]}"#,
         #""post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"special_tokens":{}}"#,
@@ -67,6 +69,14 @@ import Testing
             let cut = Array(bytes.prefix(count))
             #expect(dataError { () throws(DataError) in try Tokenizer(json: cut) }?.code == .damaged, "cut at \(count)")
         }
+    }
+
+    @Test func aLimitOfWordsThatIsNoneTakesNoQuadraticTime() throws {
+        let json = """
+            {"model":{"type":"WordPiece","unk_token":"u","max_input_chars_per_word":1e9,"vocab":{"u":0,"a":1,"##a":2}}}
+            """
+        let tokenizer = try Tokenizer(json: Array(json.utf8))
+        #expect(tokenizer.encode(String(repeating: "a", count: 500_000)).ids.count == 500_000)
     }
 
     @Test func deepNestingIsRefused() {

@@ -57,6 +57,20 @@ import Testing
         #expect(long.inputIDs.shape == [1, 70])
     }
 
+    @Test func lengthsMayBeRoundedUpToAMultiple() throws {
+        let tokenizer = try Self.tokenizer("bert")
+        let texts = ["a", "the quick brown fox"]
+        let longest = try #require(texts.map { tokenizer.encode($0).ids.count }.max())
+        try #require(longest % 8 != 0)
+        let rows = try tokenizer.rows(texts, multipleOf: 8)
+        #expect(rows.inputIDs.shape == [2, (longest + 7) / 8 * 8])
+        #expect(
+            rows.attentionMask.integers().reduce(0, +) == Int64(texts.reduce(0) { $0 + tokenizer.encode($1).ids.count })
+        )
+        #expect(try tokenizer.rows(texts, multipleOf: 1_000).inputIDs.shape == [2, 48])
+        #expect(try tokenizer.rows(texts, length: 11, multipleOf: 8).inputIDs.shape == [2, 11])
+    }
+
     @Test func theLimitMayBeSet() throws {
         var tokenizer = try Self.tokenizer("bert")
         #expect(tokenizer.largestLength == 48)

@@ -5,6 +5,8 @@ struct Vocabulary: Sendable {
     private var ids: [Int32] = []
     /// Places of tokens by hash, -1 for none; twice as many as tokens, a power of two.
     private var table: [Int32] = []
+    /// Bytes of the longest token.
+    private(set) var longestToken = 0
 
     /// FNV-1a (Fowler, Noll, Vo), of which a longer text's hash goes on from that of its beginning.
     struct Hash {
@@ -40,6 +42,7 @@ struct Vocabulary: Sendable {
             ids.append(Int32(id))
             pool.append(contentsOf: token.utf8)
             ends.append(pool.count)
+            longestToken = max(longestToken, token.utf8.count)
         }
     }
 

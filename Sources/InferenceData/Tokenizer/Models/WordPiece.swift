@@ -37,8 +37,10 @@ struct WordPiece: TokenModel {
         hash.add(prefix)
         var found: (id: Int, end: Int)?
         for end in (start + 1)...text.count {
+            let part = text[start..<end]
+            if part.count > vocabulary.longestToken { break }
             hash.add(text[(end - 1)..<end])
-            if let id = vocabulary.id(prefix, text[start..<end], hash: hash) { found = (id, end) }
+            if let id = vocabulary.id(prefix, part, hash: hash) { found = (id, end) }
         }
         return found
     }

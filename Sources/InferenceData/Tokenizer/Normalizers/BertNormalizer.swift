@@ -20,9 +20,7 @@ struct BertNormalizer: Sendable {
             text = text.flatMap { $0.isIdeograph ? [" ", $0, " "] : [$0] }
         }
         if stripsAccents ?? lowercases {
-            text = UnicodeForm.nfd.applied(to: text).filter { scalar in
-                scalar.value < 0x300 || scalar.properties.generalCategory != .nonspacingMark
-            }
+            text = UnicodeForm.nfd.applied(to: text).filter { !$0.isNonspacingMark }
         }
         return lowercases ? text.lowercased : text
     }

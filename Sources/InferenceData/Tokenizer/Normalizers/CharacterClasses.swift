@@ -1,4 +1,5 @@
-/// Classes of code points as the tokenizers of models tell them apart.
+/// Classes of code points as the library "tokenizers" (0.23) tells them apart, whose tables are older than the system's:
+/// compared for every code point, about ten differ, whose category was changed.
 extension Unicode.Scalar {
     var isLetter: Bool {
         if isASCII { return (0x41...0x5A).contains(value & 0xDF) }
@@ -30,7 +31,10 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Categories P of Unicode, and in ASCII the symbols too.
+    /// Whether a version of Unicode has the code point.
+    private func isAssigned(by version: Int) -> Bool { (properties.age?.major ?? .max) <= version }
+
+    /// Categories P of Unicode 8, and in ASCII the symbols too.
     var isPunctuationOrASCIISymbol: Bool {
         if isASCII {
             return (0x21...0x2F).contains(value) || (0x3A...0x40).contains(value) || (0x5B...0x60).contains(value)
@@ -39,26 +43,32 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
             .finalPunctuation, .otherPunctuation:
-            return true
+            return isAssigned(by: 8)
         default: return false
         }
     }
 
-    /// Control and format characters and those of private use, but for tab, line feed and carriage return.
+    /// Control and format characters and those of private use in Unicode 8, but for tab, line feed and carriage return.
     var isControl: Bool {
         if isASCII { return (value < 0x20 && value != 0x09 && value != 0x0A && value != 0x0D) || value == 0x7F }
         switch properties.generalCategory {
-        case .control, .format, .privateUse: return true
+        case .control, .format, .privateUse: return isAssigned(by: 8)
         default: return false
         }
     }
 
+    /// Categories M of Unicode 9.
     var isMark: Bool {
         guard value >= 0x300 else { return false }
         switch properties.generalCategory {
-        case .nonspacingMark, .spacingMark, .enclosingMark: return true
+        case .nonspacingMark, .spacingMark, .enclosingMark: return isAssigned(by: 9)
         default: return false
         }
+    }
+
+    /// Category Mn of Unicode 8.
+    var isNonspacingMark: Bool {
+        value >= 0x300 && properties.generalCategory == .nonspacingMark && isAssigned(by: 8)
     }
 
     /// The blocks of unified and compatibility ideographs, which BERT takes for words of one letter.

@@ -20,7 +20,7 @@ extension TokenizerReader {
         tokens.reserveCapacity(members.count)
         for member in members {
             let token = member.key
-            guard let id = member.value.integer, (0..<Int(Int32.max)).contains(id) else {
+            guard let id = Self.tokenID(member.value) else {
                 throw .damaged("The token \"\(token.prefix(40))\" of the tokenizer has no number.")
             }
             tokens.append((token, id))

@@ -3,7 +3,8 @@ extension TokenizerReader {
         let kind = value["type"]?.string ?? ""
         switch kind {
         case "BertProcessing", "RobertaProcessing":
-            guard let begin = value["cls"]?.list?.last?.integer, let end = value["sep"]?.list?.last?.integer else {
+            guard let begin = Self.tokenID(value["cls"]?.list?.last), let end = Self.tokenID(value["sep"]?.list?.last)
+            else {
                 throw .damaged("The post-processor of the tokenizer lacks its special tokens.")
             }
             return TokenTemplate(pieces: [
@@ -26,7 +27,7 @@ extension TokenizerReader {
         var template = TokenTemplate(pieces: [])
         for piece in value["single"]?.list ?? [] {
             if let special = piece["SpecialToken"], let name = special["id"]?.string {
-                let ids = (value["special_tokens"]?[name]?["ids"]?.list ?? []).compactMap(\.integer)
+                let ids = (value["special_tokens"]?[name]?["ids"]?.list ?? []).compactMap { Self.tokenID($0) }
                 guard !ids.isEmpty else {
                     throw .damaged(
                         "The template of the tokenizer uses \"\(name.prefix(40))\" and gives no number for it.")

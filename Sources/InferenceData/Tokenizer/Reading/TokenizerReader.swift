@@ -50,13 +50,18 @@ struct TokenizerReader {
         }
     }
 
+    /// A number that a token can have; nil for anything else.
+    static func tokenID(_ value: JSONValue?) -> Int? {
+        value?.integer.flatMap { (0..<Int(Int32.max)).contains($0) ? $0 : nil }
+    }
+
     private func addedTokens(
         _ value: JSONValue?, normalizer: TextNormalizer?
     ) throws(DataError) -> (raw: [AddedTokens.Token], normalised: [AddedTokens.Token]) {
         var raw: [AddedTokens.Token] = []
         var normalised: [AddedTokens.Token] = []
         for entry in value?.list ?? [] {
-            guard let id = entry["id"]?.integer, let content = entry["content"]?.string else {
+            guard let id = Self.tokenID(entry["id"]), let content = entry["content"]?.string else {
                 throw .damaged("An added token of the tokenizer has no number or no content.")
             }
             var token = AddedTokens.Token(id: id, content: Array(content.unicodeScalars))
@@ -96,7 +101,7 @@ struct TokenizerReader {
             }
             return padding
         }
-        guard let id = value["pad_id"]?.integer else {
+        guard let id = Self.tokenID(value["pad_id"]) else {
             throw .damaged("The padding of the tokenizer has no \"pad_id\".")
         }
         padding.id = id
