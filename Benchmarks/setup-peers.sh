@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the programs that bgrun is compared with: Debian's packages, and two Python environments in .build-peers.
+# Installs the programs that bgrun is compared with: Debian's packages, and Python environments in .build-peers,
+# and the networks of the inference benchmark in .build-models.
 # Run it from the root of the package. What cannot be installed is listed as not measured in the tables.
 set -eu
 
@@ -20,3 +21,8 @@ mkdir -p "$peers"
 "$peers/simd/bin/pip" install -q 'setuptools<70' wheel
 CC="cc -mavx2" "$peers/simd/bin/pip" install -q --no-build-isolation pillow-simd==9.5.0.post2 ||
     echo "Pillow-SIMD does not build here; plain Pillow takes its place." >&2
+
+# Other engines of inference, and what makes the networks.
+[ -x "$peers/inference/bin/python3" ] || python3 -m venv "$peers/inference"
+"$peers/inference/bin/pip" install -q onnx==1.16.2 'numpy<2' onnxruntime==1.31.1 openvino==2026.4.1
+"$peers/inference/bin/python3" Benchmarks/models/make_models.py .build-models

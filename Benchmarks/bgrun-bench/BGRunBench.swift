@@ -10,6 +10,7 @@ struct BGRunBench: ParsableCommand {
             PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self, IdleCommand.self,
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
             CostCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
+            InferenceCommand.self, InferenceStartCommand.self, InferenceOnceCommand.self,
         ]
     )
 }

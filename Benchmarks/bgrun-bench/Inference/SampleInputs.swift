@@ -1,5 +1,6 @@
 import Foundation
 import Inference
+import SamplePhotos
 
 /// Inputs of a model from a seed, for engines in this process and in others.
 struct SampleInputs {
@@ -16,7 +17,7 @@ struct SampleInputs {
 
     /// Floats are uniform in ±1; integers are 1 in masks, 0 in types, and below 1000 else.
     init(_ model: Model, batch: Int, folder: String) throws {
-        var generator = SystemlessGenerator(state: 1)
+        var generator = SeededGenerator(seed: 1)
         var tensors: [String: Tensor] = [:]
         var entries: [Entry] = []
         for (place, port) in model.graph.inputs.enumerated() {
@@ -46,18 +47,5 @@ struct SampleInputs {
         self.tensors = tensors
         description = folder + "/inputs-\(batch).json"
         try JSONEncoder().encode(entries).write(to: URL(filePath: description))
-    }
-}
-
-/// SplitMix64: the same numbers everywhere.
-private struct SystemlessGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -16,6 +16,7 @@ struct ModelCommand: ParsableCommand {
               bgrun model resnet50.onnx
               bgrun model resnet50.onnx --extent batch=8
               bgrun model resnet50.onnx --json
+              bgrun model resnet50.onnx --extent batch=1 --profile --trace steps.json
 
             EXIT STATUS
               0    the model is sound and every operator is supported
@@ -23,6 +24,7 @@ struct ModelCommand: ParsableCommand {
               65   the file is no ONNX model, or is damaged
               66   the model or data beside it cannot be read
               69   the model needs operators, attributes or element types that are not supported (they are listed)
+              73   the trace cannot be written
             """)
 
     @Argument(help: .init("The model.", valueName: "model.onnx"), completion: .file(extensions: ["onnx"]))
@@ -34,20 +36,44 @@ struct ModelCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "Run it a few times on this thread, with made-up inputs, and tell where the time goes.")
+    var profile = false
+
+    @Option(
+        help: .init("With --profile, write each step of each run, for a trace viewer.", valueName: "steps.json"),
+        completion: .file(extensions: ["json"]))
+    var trace: String?
+
     private var extents: [String: Int]? { Extents.parse(extent) }
 
     func validate() throws {
         guard extents != nil else { throw ValidationError("--extent takes a name and a number, as in batch=8") }
+        guard trace == nil || profile else { throw ValidationError("--trace needs --profile") }
+        guard !(json && profile) else { throw ValidationError("--json and --profile are one or the other") }
     }
 
     func run() throws {
+        var times: ModelProfile?
         do throws(ModelError) {
-            let summary = try ModelSummary(try ModelImporter().load(path: path), extents: extents ?? [:])
-            try? StandardOutput.print(json ? JSONText.encode(summary) + "\n" : ModelText.text(summary, path))
+            let model = try ModelImporter().load(path: path)
+            if profile {
+                times = try ModelProfile(model, extents: extents ?? [:])
+            } else {
+                let summary = try ModelSummary(model, extents: extents ?? [:])
+                try? StandardOutput.print(json ? JSONText.encode(summary) + "\n" : ModelText.text(summary, path))
+            }
         } catch {
             let ending = WorkEnding.refused(error, path)
             StandardError.write(ending.text)
             throw ending.status.code
+        }
+        guard let times else { return }
+        try? StandardOutput.print(times.text())
+        guard let trace else { return }
+        do {
+            try times.trace().write(to: URL(filePath: trace), options: .atomic)
+        } catch {
+            throw Trouble.told("\(trace) cannot be written.", fix: "Name a place that can be written.", .cannotCreate)
         }
     }
 }

@@ -311,9 +311,9 @@ struct StepBuilder {
             preconditionFailure("the shape of \"\(name)\" was checked before")
         }
         let place = append(primitive, inputs)
-        if descriptor.dimensions != Self.dimensions(shape) {
-            descriptor = try MemoryDescriptor(Self.dimensions(shape), .float32)
-        }
+        let plain = try MemoryDescriptor(Self.dimensions(shape), .float32)
+        // Where axes have one element, other strides may be the same; primitives compare them one by one.
+        if descriptor.dimensions != plain.dimensions || descriptor.hasPlacesOf(plain) { descriptor = plain }
         forms[name] = Form(place: place, descriptor: descriptor)
     }
 

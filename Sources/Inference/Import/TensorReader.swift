@@ -49,7 +49,7 @@ struct TensorReader {
             guard !overflow, message.rawData.count == bytes else {
                 throw .damaged("\(message.rawData.count) bytes do not fill \(type.rawValue)\(shape)")
             }
-            return try Tensor(type, shape: shape) { $0.copyBytes(from: message.rawData) }
+            return try Tensor(type, shape: shape, sharing: message.rawData)
         }
         switch type {
         case .float32:

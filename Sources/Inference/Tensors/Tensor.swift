@@ -1,3 +1,5 @@
+import Foundation
+
 /// Elements of one type in row-major order. Copies share memory; nothing is written after it was made.
 package struct Tensor: Sendable {
     package let elementType: ElementType
@@ -23,6 +25,19 @@ package struct Tensor: Sendable {
         try fill(storage.bytes)
     }
 
+    /// A tensor of bytes that are there already. They are not copied where they lie as the elements need.
+    ///
+    /// - Throws: as the other initialisers.
+    init(_ elementType: ElementType, shape: [Int], sharing data: Data) throws(ModelError) {
+        guard data.count >= 4096, let storage = TensorStorage(sharing: data) else {
+            try self.init(elementType, shape: shape) { $0.copyBytes(from: data) }
+            return
+        }
+        let count = try Extents.count(shape)
+        precondition(data.count == count * elementType.byteCount, "\(data.count) bytes for the shape \(shape)")
+        self.init(elementType, shape, count, storage)
+    }
+
     package init(strings: [String], shape: [Int]) throws(ModelError) {
         count = try Extents.count(shape)
         precondition(strings.count == count, "\(strings.count) strings for the shape \(shape)")
@@ -31,11 +46,11 @@ package struct Tensor: Sendable {
         storage = TensorStorage(strings: strings)
     }
 
-    private init(_ other: Tensor, shape: [Int]) {
-        elementType = other.elementType
-        count = other.count
-        storage = other.storage
+    private init(_ elementType: ElementType, _ shape: [Int], _ count: Int, _ storage: TensorStorage) {
+        self.elementType = elementType
         self.shape = shape
+        self.count = count
+        self.storage = storage
     }
 
     package var byteCount: Int { storage.bytes.count }
@@ -63,7 +78,7 @@ package struct Tensor: Sendable {
         guard try Extents.count(shape) == count else {
             throw .wrongValue("\(count) elements do not fill the shape \(shape)")
         }
-        return Tensor(self, shape: shape)
+        return Tensor(elementType, shape, count, storage)
     }
 }
 
@@ -71,19 +86,32 @@ package struct Tensor: Sendable {
 private final class TensorStorage: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
     let strings: [String]
+    /// Whose bytes they are; nil for own ones.
+    private let owner: Data?
 
     init(byteCount: Int) {
         bytes = .allocate(byteCount: byteCount, alignment: 64)
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
         strings = []
+        owner = nil
     }
 
     init(strings: [String]) {
         bytes = .allocate(byteCount: 0, alignment: 64)
         self.strings = strings
+        owner = nil
+    }
+
+    /// Bytes of this many have an object of their own, which stays where it is while it is held and nobody changes it; the
+    /// data is kept for that. Nil where they are not aligned.
+    init?(sharing data: Data) {
+        guard let start = data.withUnsafeBytes({ $0.baseAddress }), Int(bitPattern: start) % 16 == 0 else { return nil }
+        bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: start), count: data.count)
+        strings = []
+        owner = data
     }
 
     deinit {
-        bytes.deallocate()
+        if owner == nil { bytes.deallocate() }
     }
 }

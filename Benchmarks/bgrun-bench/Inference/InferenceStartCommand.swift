@@ -1,0 +1,159 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Inference
+
+/// `bgrun-bench inference-start`: from the start of a process to the first result, and the memory that some runs take.
+struct InferenceStartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inference-start",
+        abstract: "Compare the start of inference, and its memory, with ONNX Runtime in Python.")
+
+    @Option(help: "Folder of ONNX models; Benchmarks/models/make_models.py makes one.")
+    var models = ".build-models"
+
+    @Option(help: "Only models whose name contains this.")
+    var only: String?
+
+    @Option(help: "Interpreter of an environment with ONNX Runtime.")
+    var python = ".build-peers/inference/bin/python3"
+
+    @Option(help: "Times that each process is started, in turn.")
+    var rounds = 5
+
+    @Option(help: "Batch size.")
+    var batch = 1
+
+    func run() throws {
+        let folder = NSTemporaryDirectory() + "bgrun-bench-start-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: models).sorted().filter {
+            $0.hasSuffix(".onnx") && (only.map($0.contains) ?? true)
+        }
+        print(
+            "Start to first result, one thread, batch \(batch), files in the page cache; median of \(rounds) rounds.\n")
+        print(
+            "| model | bgrun ms | of it load, compile, run | ONNX Runtime ms | ratio | processor ms | ratio | peak MB | ratio |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
+        for file in files {
+            let path = models + "/" + file
+            let inputs = try SampleInputs(ModelImporter().load(path: path), batch: batch, folder: folder)
+            var (own, other): ([Start], [Start]) = ([], [])
+            for _ in 0..<rounds {
+                own.append(
+                    try start(CommandLine.arguments[0], ["inference-once", path, "--batch", "\(batch)"]))
+                other.append(
+                    try start(
+                        python, ["Benchmarks/peers/inference.py", "onnxruntime", path, "1", inputs.description],
+                        input: "run 5\n"))
+            }
+            func ratio(_ part: (Start) -> Double) -> String {
+                String(format: "%.2f", median(zip(own, other).map { part($0) / part($1) }))
+            }
+            func middle(_ list: [Start], _ part: (Start) -> Double) -> String {
+                String(format: "%.0f", median(list.map(part)))
+            }
+            let phases = [\Report.load, \Report.compile, \Report.run].map { part in
+                middle(own) { $0.report[keyPath: part] ?? .nan }
+            }
+            let cells = [
+                String(file.dropLast(5)), middle(own) { $0.wall * 1e3 }, phases.joined(separator: ", "),
+                middle(other) { $0.wall * 1e3 }, ratio { $0.wall },
+                middle(own) { $0.processor * 1e3 } + " to " + middle(other) { $0.processor * 1e3 },
+                ratio { $0.processor },
+                middle(own) { ($0.report.peak ?? .nan) / 1e6 } + " to "
+                    + middle(other) { ($0.report.peak ?? .nan) / 1e6 }, ratio { $0.report.peak ?? .nan },
+            ]
+            print("| " + cells.joined(separator: " | ") + " |")
+            fflush(nil)
+        }
+    }
+
+    /// What a process says at its end, times in milliseconds.
+    struct Report: Codable {
+        var peak: Double?
+        var load: Double?
+        var compile: Double?
+        var run: Double?
+    }
+
+    private struct Start {
+        /// Seconds from the start to the first line that comes out.
+        var wall: Double
+        /// Of the whole process.
+        var processor: Double
+        var report: Report
+    }
+
+    private func start(_ program: String, _ arguments: [String], input: String = "") throws -> Start {
+        let process = Process()
+        let (requests, answers) = (Pipe(), Pipe())
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.standardInput = requests
+        process.standardOutput = answers
+        process.standardError = FileHandle.nullDevice
+        let before = childSeconds()
+        let start = ContinuousClock.now
+        try process.run()
+        var text = answers.fileHandleForReading.availableData
+        let wall = (ContinuousClock.now - start) / .seconds(1)
+        try requests.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try requests.fileHandleForWriting.close()
+        text += answers.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0, let last = text.split(separator: UInt8(ascii: "\n")).last else {
+            throw CleanExit.message("\(program) \(arguments) ended with \(process.terminationStatus)")
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(last))
+        return Start(wall: wall, processor: childSeconds() - before, report: report)
+    }
+
+    /// User and system time of all processes that have ended.
+    private func childSeconds() -> Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
+    }
+}
+
+/// The process that `inference-start` starts: a line when the first result is there, another after five more.
+struct InferenceOnceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "inference-once", shouldDisplay: false)
+
+    @Argument var path: String
+    @Option var batch = 1
+
+    func run() throws {
+        let folder = NSTemporaryDirectory() + "bgrun-bench-once-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let start = ContinuousClock.now
+        let model = try ModelImporter().load(path: path)
+        let loaded = ContinuousClock.now
+        let inputs = try SampleInputs(model, batch: batch, folder: folder).tensors
+        let made = ContinuousClock.now
+        let compiled = try CompiledModel(
+            model, inputs: inputs.mapValues { TensorType($0.elementType, extents: $0.shape) })
+        let ready = ContinuousClock.now
+        let run = try CompiledModel.Run(compiled)
+        _ = try run.execute(inputs)
+        let done = ContinuousClock.now
+        print("ready")
+        fflush(nil)
+        for _ in 0..<5 { _ = try run.execute(inputs) }
+        let report = InferenceStartCommand.Report(
+            peak: largestResidentBytes(), load: (loaded - start) / .milliseconds(1),
+            compile: (ready - made) / .milliseconds(1), run: (done - ready) / .milliseconds(1))
+        print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+    }
+}
+
+/// As the kernel has it for this program alone; what `getrusage` tells includes what the process was forked from.
+private func largestResidentBytes() -> Double? {
+    let lines = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+    let field = lines?.first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: \.isWhitespace)
+    return field.flatMap { $0.count > 1 ? Double($0[1]) : nil }.map { $0 * 1024 }
+}
