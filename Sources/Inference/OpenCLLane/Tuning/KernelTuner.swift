@@ -32,6 +32,7 @@ package struct KernelTuner {
     private let shouldStop: () -> Bool
 
     /// - Parameters:
+    ///   - device: What is measured.
     ///   - cache: Where compiled programs are kept.
     ///   - progress: Called behind each candidate.
     ///   - shouldStop: Asked before each candidate and during measurements.
@@ -82,6 +83,7 @@ package struct KernelTuner {
     ///   - candidates: Tunings with one tile for all shapes.
     ///   - problems: What is timed for each shape class.
     ///   - channels: Numbers of channels with which fewer products are tried, rising.
+    /// - Returns: The tuning that is best on the whole, with the figures.
     /// - Throws: `stopped`, with nothing changed, and `engine` where no candidate runs.
     package func tune(
         _ candidates: [KernelTuning], problems: [KernelTuning.ShapeClass: Problem] = Problem.standard,
