@@ -16,6 +16,9 @@
 #define THREADS (WIDTH == 1 ? 256 : 1) // work-items of a group that shares tiles or a row: 64 ... 256 on GPUs
 #endif
 
+// Compilers for CPUs leave functions out of line that are called for each vector of a tile.
+#define INLINE inline __attribute__((always_inline))
+
 #if WIDTH == 1
 typedef float vec;
 typedef int ivec;
@@ -42,7 +45,7 @@ typedef JOIN(int, WIDTH) ivec;
 
 #define NO_PLACE (-2147483647 - 1) // an operand that is not there
 
-inline __global const float *at(int place, __global const float *arena, __global const float *weights) {
+INLINE __global const float *at(int place, __global const float *arena, __global const float *weights) {
     return place < 0 ? weights + ~place : arena + place;
 }
 
@@ -51,7 +54,7 @@ inline __global const int *table_at(int place, __global const float *arena, __gl
 }
 
 // `count` elements (1 ... WIDTH) that lie `stride` apart; the other lanes may hold anything.
-inline vec load_lanes(__global const float *from, int stride, int count) {
+INLINE vec load_lanes(__global const float *from, int stride, int count) {
 #if WIDTH == 1
     (void)stride;
     (void)count;
@@ -69,7 +72,7 @@ inline vec load_lanes(__global const float *from, int stride, int count) {
 }
 
 // The first `count` lanes.
-inline void store_lanes(vec v, __global float *to, int count) {
+INLINE void store_lanes(vec v, __global float *to, int count) {
 #if WIDTH == 1
     (void)count;
     *to = v;
@@ -263,7 +266,7 @@ typedef struct {
 #define RESULT_OFFSET(p, i, j, row, column) ((i) * (p)->strides[0] + (j) * (p)->strides[1] + (row) * (p)->strides[2] + (column))
 
 // Finishes the sums at (i, j, row, column ...) and writes them; links are left to link_result.
-inline void write_result(vec sum, const product_result *p, __global float *arena, __global const float *weights, int i, int j,
+INLINE void write_result(vec sum, const product_result *p, __global float *arena, __global const float *weights, int i, int j,
                          int row, int column, int count) {
     if (p->bias != NO_PLACE)
         sum += load_lanes(at(p->bias, arena, weights) + j * p->bias_strides[0] + row * p->bias_strides[1] +

@@ -30,7 +30,7 @@ struct LaneComparison {
         onDevice = try OpenCLModel(model, on: device, inputs: types)
     }
 
-    /// - Parameter slice: Seconds of processor time that each takes in a round, at least.
+    /// Each lane runs in each round, for at least `slice` seconds of processor time.
     func measured(rounds: Int, slice: Double) throws -> Figures {
         let difference = try self.difference()
         // The first run of each has compiled and touched everything.

@@ -6,6 +6,8 @@ extension DeviceBuilder {
     /// - Parameters:
     ///   - node: The product of Q and K'.
     ///   - followers: Scale, mask, Softmax, and the product with V.
+    /// - Returns: False where it is another chain, or too deep.
+    /// - Throws: `tooLarge` for constants that cannot be laid out.
     mutating func addAttention(_ node: Node, _ followers: [Node]) throws(ModelError) -> Bool {
         guard let last = followers.last, let shape = self.shape(of: last.result),
             let scores = self.shape(of: node.outputs[0]),

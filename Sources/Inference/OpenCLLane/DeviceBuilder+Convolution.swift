@@ -49,7 +49,8 @@ extension DeviceBuilder {
         }
     }
 
-    /// - Parameter offset: Of an element of the weights, by channels of a group and taps.
+    /// A convolution or transposed convolution; `offset` is that of an element of the weights, by channels of a group and
+    /// taps.
     private mutating func addWindowedProduct(
         _ node: Node, _ followers: [Node], _ source: DeviceValue, _ shape: [Int], _ window: DeviceWindow, groups: Int,
         offset: (_ channels: Int, _ taps: Int) -> (_ group: Int, _ filter: Int, _ channel: Int, _ tap: Int) -> Int

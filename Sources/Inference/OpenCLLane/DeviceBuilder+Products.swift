@@ -71,9 +71,7 @@ extension DeviceBuilder {
         return try addProduct(a, node.inputs[0], b, node.inputs[1], plan)
     }
 
-    /// - Parameters:
-    ///   - a: Batch axes, then rows × depth.
-    ///   - b: The same batch axes, then depth × columns.
+    /// `a` has batch axes, then rows × depth; `b` the same batch axes, then depth × columns.
     private mutating func addProduct(
         _ a: DeviceValue, _ aName: String, _ b: DeviceValue, _ bName: String, _ plan: ResultPlan
     ) throws(ModelError) -> Bool {
@@ -203,9 +201,7 @@ enum Packing {
         return result
     }
 
-    /// Filters of a convolution: [group][filters rounded up / width][tap][channel][width].
-    ///
-    /// - Parameter offset: Of an element, by group, filter, channel and tap.
+    /// Filters of a convolution: [group][filters rounded up / width][tap][channel][width]; `offset` is that of an element.
     static func filters(
         _ tensor: Tensor, groups: Int, filters: Int, channels: Int, taps: Int, width: Int,
         offset: (_ group: Int, _ filter: Int, _ channel: Int, _ tap: Int) -> Int

@@ -210,10 +210,7 @@ struct DeviceBuilder {
     /// A kernel may read so many elements in front of a value, or behind it.
     mutating func reaches(_ count: Int) { reach = max(reach, count) }
 
-    /// - Parameters:
-    ///   - items: Work-items that are needed.
-    ///   - local: Work-items of a group; `items` is rounded up to whole ones.
-    ///   - parameters: The kernel's parameter struct.
+    /// Adds a launch of at least `items` work-items in groups of `local`; `parameters` gives the kernel's parameter struct.
     mutating func launch<Parameters: BitwiseCopyable>(
         _ kernel: String, tile: KernelTuning.Tile? = nil, items: Int, local: Int, reads: [DevicePlace],
         writes: DevicePlace,

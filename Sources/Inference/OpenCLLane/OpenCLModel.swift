@@ -119,8 +119,8 @@ package final class OpenCLModel {
     }
 
     private static let passes: [any GraphPass] = [
-        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), FuseAttention(),
-        FuseFollowers(),
+        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), RecogniseGelu(),
+        RecogniseLayerNormalization(), FuseAttention(), FuseFollowers(),
     ]
 
     /// The arena, which is taken with the first run and kept.

@@ -62,6 +62,8 @@ extension DeviceBuilder {
     /// The links of nodes, each of which takes the result of the one before, the first `value`.
     ///
     /// - Parameters:
+    ///   - nodes: Functions of each element, and arithmetic with another value.
+    ///   - value: The result of what is in front of them.
     ///   - shape: Of the result, and of everything between.
     ///   - split: Cuts the axis into two, the inner of that extent, before axes are grouped.
     ///   - groups: Axes that one position is counted along.
@@ -99,9 +101,8 @@ extension DeviceBuilder {
         return nil
     }
 
-    /// Where and how the result of a product with followers is written.
-    ///
-    /// - Parameters: As ``links(_:behind:shape:split:groups:)``; `bias` is a value with strides of j, row and column.
+    /// Where and how the result of a product with followers is written; `bias` is a value with strides of j, row and column,
+    /// the rest as for ``links(_:behind:shape:split:groups:)``.
     mutating func resultPlan(
         _ node: Node, _ followers: [Node], shape: [Int], split: (axis: Int, inner: Int)? = nil, groups: [Range<Int>],
         bias: (value: DeviceValue, strides: [Int])? = nil

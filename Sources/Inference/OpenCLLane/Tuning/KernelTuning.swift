@@ -61,13 +61,13 @@ package struct KernelTuning: Codable, Hashable, Sendable {
         device.type == .cpu ? vectors : groups(for: device)
     }
 
-    /// For CPU devices. A work-group is one work-item.
+    /// For CPU devices. A work-group is one work-item. Fewer products gain nothing there: the transforms move as much.
     package static let vectors = KernelTuning(
         width: 16, threads: 1,
         tiles: [
             .few: Tile(rows: 6, columns: 64, depth: 512), .some: Tile(rows: 12, columns: 32, depth: 512),
             .many: Tile(rows: 6, columns: 64, depth: 512),
-        ], winogradChannels: 128, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
+        ], winogradChannels: .max, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
 
     /// For GPUs.
     package static func groups(for device: DeviceInfo) -> KernelTuning {
