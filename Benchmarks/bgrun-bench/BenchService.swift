@@ -9,6 +9,7 @@ final class BenchService: Sendable {
     let bgrun: String
     let environment: [String: String]
     let client: ServiceClient
+    private let place: ServicePlace
 
     /// - Throws: ``ProcessError`` where there can be no folder for it.
     init(bgrun: String?) throws {
@@ -18,18 +19,21 @@ final class BenchService: Sendable {
             try FileManager.default.createDirectory(
                 atPath: "\(folder)/\(name)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        environment = ProcessInfo.processInfo.environment.merging([
-            "XDG_STATE_HOME": folder + "/state", "XDG_CACHE_HOME": folder + "/cache",
-            "XDG_RUNTIME_DIR": folder + "/run", "BGRUN_IN_PROCESS": "", "BGRUN_IDLE_TIME": "1h",
-        ]) { $1 }
-        client = ServiceClient(ServicePlace(stateFolder: folder + "/state/bgrun", environment: environment))
+        // Where a person has a systemd manager, it is found by the folder for what runs, and gives jobs their share.
+        environment = ["XDG_RUNTIME_DIR": folder + "/run"].merging(ProcessInfo.processInfo.environment) { $1 }
+            .merging([
+                "XDG_STATE_HOME": folder + "/state", "XDG_CACHE_HOME": folder + "/cache", "BGRUN_IN_PROCESS": "",
+                "BGRUN_IDLE_TIME": "1h",
+            ]) { $1 }
+        place = ServicePlace(stateFolder: folder + "/state/bgrun", environment: environment)
+        client = ServiceClient(place)
     }
 
     /// Ends the service and its jobs, and removes what there is of it.
     func end() {
         _ = try? run(["service", "stop"])
-        // What cannot be removed stays in the folder for temporary files.
-        _ = try? FileManager.default.removeItem(atPath: folder)
+        // What cannot be removed stays in the folders for temporary files.
+        for folder in [place.folder, folder] { _ = try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// Runs a command to its end.

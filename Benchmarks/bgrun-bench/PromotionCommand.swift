@@ -9,7 +9,7 @@ import TaskModel
 /// load that takes both processors.
 ///
 /// Every two milliseconds the processor time that the job's threads have got so far is read (`/proc/PID/task/*/schedstat`),
-/// and the weight of its session (`/proc/PID/autogroup`). The first chunk at foreground terms is over where, for 50 ms, the
+/// and the weight of its unit or its session. The first chunk at foreground terms is over where, for 50 ms, the
 /// threads have got at least half of what they get later in the foreground, which is many times what they got before.
 struct PromotionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +31,7 @@ struct PromotionCommand: ParsableCommand {
     private static let windowMilliseconds = 50.0
 
     private struct Promotion {
-        /// Milliseconds from the start of `bgrun fg`: its return, the session's weight, the first chunk.
+        /// Milliseconds from the start of `bgrun fg`: its return, the weight, the first chunk.
         var returned: Double
         var weight: Double?
         var firstChunk: Double?
@@ -65,7 +65,7 @@ struct PromotionCommand: ParsableCommand {
             table.add("\(name), longest of \(sorted.count)", sorted.last ?? .nan, "ms", goal: goal)
         }
         add("from the start of bgrun fg to its return", taken.map(\.returned))
-        add("from the start of bgrun fg to the session's weight", taken.compactMap(\.weight))
+        add("from the start of bgrun fg to the weight", taken.compactMap(\.weight))
         add("from the start of bgrun fg to the first chunk", taken.compactMap(\.firstChunk), goal: Self.goal)
         add(
             "from the return of bgrun fg to the first chunk",
@@ -87,12 +87,12 @@ struct PromotionCommand: ParsableCommand {
             throw ProcessError(description: "the export ended: give more pictures")
         }
         let clock = SuspendingClock()
+        let weight = WeightFile(of: process)
         var samples: [Sample] = []
         func sample(until end: SuspendingClock.Instant, _ isOver: () -> Bool = { false }) {
             while clock.now < end, !isOver() {
-                let raised = readSmallFile("/proc/\(process)/autogroup")?.hasSuffix(" nice 0\n") == true
                 let used = ProcessUse.nanoseconds(of: ProcessUse.tree(process)) * 1e-6
-                samples.append(Sample(at: clock.now, used: used, isRaised: raised))
+                samples.append(Sample(at: clock.now, used: used, isRaised: weight.isRaised))
                 usleep(2_000)
             }
         }

@@ -19,6 +19,8 @@ package struct WorkerPriority: Sendable {
     /// it has answered.
     private static let maxReadings = 10
     private static let readingInterval: Duration = .milliseconds(20)
+    /// Between readings of a unit that takes its time to be made.
+    private static let slowInterval: Duration = .milliseconds(200)
     /// Somewhat longer than the kernel's own limit.
     private static let autogroupInterval: Duration = .milliseconds(110)
     /// The kernel ends workers, which add more, before the process that has their journal, and that before others.
@@ -54,14 +56,17 @@ package struct WorkerPriority: Sendable {
     ///
     /// - Parameters:
     ///   - command: The job's program, by its path, and its arguments.
+    ///   - environment: The job's variables. The manager is found by one of them, which is added where it is missing: a
+    ///     job may have been asked for from where there is no manager.
     ///   - unit: A name no other unit has, e.g. `bgrun-job-12`.
     ///   - priority: What it starts with.
     ///   - system: Where to start it.
     /// - Returns: What to start instead.
     package static func launch(
-        _ command: [String], unit: String, priority: RunTerms.Priority, system: PrioritySystem = PrioritySystem()
+        _ command: [String], environment: inout [String: String], unit: String, priority: RunTerms.Priority,
+        system: PrioritySystem = PrioritySystem()
     ) -> (command: [String], unit: String?) {
-        guard let manager = UserManager(system) else { return (command, nil) }
+        guard let manager = UserManager(system), manager.isReached(with: &environment) else { return (command, nil) }
         return (manager.launch(command, unit: unit, weight: priority.unitWeight), unit)
     }
 
@@ -78,6 +83,8 @@ package struct WorkerPriority: Sendable {
             wanted = priority
             readings = 0
             hasAsked = false
+            // What the manager did not do once it may do now; a unit that it has made keeps its weight without it.
+            failed.remove(.userManager)
             let isBackground: Int32 = priority == .background ? 1 : 0
             for thread in system.threads(of: process) {
                 _ = wp_set_io_idle(thread, isBackground)
@@ -99,16 +106,19 @@ package struct WorkerPriority: Sendable {
             if isMet(priority) { return .applied(.userManager) }
             if !hasAsked {
                 hasAsked = true
+                readings = 0
                 _ = manager.setWeight(priority.unitWeight, of: unit)
                 if isMet(priority) { return .applied(.userManager) }
             }
         }
         readings += 1
-        guard readings < Self.maxReadings else {
-            failed.insert(.userManager)
-            return nil
+        if readings < Self.maxReadings { return .retry(after: Self.readingInterval) }
+        // On a machine that is busy or has just started, it takes a while; until then it is no other program.
+        if UserManager.isMaking(system.text("\(system.proc)/\(process)/comm")) {
+            return .retry(after: Self.slowInterval)
         }
-        return .retry(after: Self.readingInterval)
+        failed.insert(.userManager)
+        return nil
     }
 
     private func isMet(_ priority: RunTerms.Priority) -> Bool {

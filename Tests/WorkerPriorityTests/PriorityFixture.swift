@@ -40,7 +40,7 @@ final class PriorityFixture: Sendable {
 
     func text(_ path: String) -> String? { try? String(contentsOfFile: folder + "/" + path, encoding: .utf8) }
 
-    static let unitFolder = "cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/bgrun-job-3.scope"
+    static let unitFolder = "cgroup/user.slice/user-1000.slice/user@1000.service/bgrun-job-3.scope"
 
     /// A manager that has the job in a unit. `set` is what `systemctl` does, as lines of a shell.
     func putManager(set: String) throws {

@@ -98,16 +98,66 @@ import WorkerPriority
         #expect(job.apply(.background) == .applied(.userManager))
     }
 
+    @Test("rule 90: a unit that takes seconds to be made is waited for, and has what was wanted meanwhile")
+    func aUnitThatTakesLongIsWaitedFor() throws {
+        try fixture.putManager(set: "echo 0 > $unit/cpu.idle")
+        let place = try #require(fixture.text("proc/77/cgroup"))
+        try fixture.put("0::/elsewhere\n", "proc/77/cgroup")
+        try fixture.put("systemd-run\n", "proc/77/comm")
+        var job = priority(unit: "bgrun-job-3")
+        for round in 0..<50 {
+            guard case .retry(let time) = job.apply(round < 30 ? .background : .foreground) else {
+                Issue.record("it was given up")
+                return
+            }
+            #expect(time <= .milliseconds(200))
+        }
+        try fixture.put(place, "proc/77/cgroup")
+        try fixture.put("bgrun\n", "proc/77/comm")
+        #expect(job.apply(.foreground) == .applied(.userManager))
+        #expect(fixture.text(PriorityFixture.unitFolder + "/cpu.idle") == "0\n")
+    }
+
+    @Test("rule 90: what was given up is tried again when something else is wanted")
+    func aManagerThatWasGivenUpIsAskedAgain() throws {
+        try fixture.putManager(set: "exit 0")
+        var job = priority(unit: "bgrun-job-3")
+        while case .retry = job.apply(.foreground) {}
+        #expect(job.tier == .pacing)
+        #expect(job.apply(.background) == .applied(.userManager), "it has that weight")
+        try fixture.putManager(set: "echo 0 > $unit/cpu.idle")
+        #expect(job.apply(.foreground) == .applied(.userManager))
+    }
+
+    @Test func aJobFromWhereThereIsNoManagerIsToldOfIt() throws {
+        try fixture.putManager(set: "exit 0")
+        func unit(_ environment: inout [String: String]) -> String? {
+            WorkerPriority.launch(
+                ["a"], environment: &environment, unit: "u", priority: .background, system: fixture.system
+            ).unit
+        }
+        var bare = ["PATH": "/bin"]
+        #expect(unit(&bare) == "u")
+        #expect(bare == ["PATH": "/bin", "XDG_RUNTIME_DIR": fixture.folder + "/run"])
+        var other = ["XDG_RUNTIME_DIR": "/elsewhere"]
+        #expect(unit(&other) == nil, "systemd-run would ask another manager, or none")
+        #expect(other == ["XDG_RUNTIME_DIR": "/elsewhere"])
+    }
+
     @Test func aJobIsLaunchedAsAUnitWhereThereIsAManager() throws {
+        var environment: [String: String] = [:]
         let plain = WorkerPriority.launch(
-            ["/bin/bgrun", "export"], unit: "bgrun-job-3", priority: .background, system: fixture.system)
-        #expect(plain.command == ["/bin/bgrun", "export"] && plain.unit == nil)
+            ["/bin/bgrun", "export"], environment: &environment, unit: "bgrun-job-3", priority: .background,
+            system: fixture.system)
+        #expect(plain.command == ["/bin/bgrun", "export"] && plain.unit == nil && environment.isEmpty)
         try fixture.putManager(set: "exit 0")
         let unit = WorkerPriority.launch(
-            ["/bin/bgrun", "export"], unit: "bgrun-job-3", priority: .background, system: fixture.system)
+            ["/bin/bgrun", "export"], environment: &environment, unit: "bgrun-job-3", priority: .background,
+            system: fixture.system)
         #expect(unit.unit == "bgrun-job-3")
         #expect(unit.command.first == fixture.folder + "/bin/systemd-run")
         #expect(unit.command.contains("CPUWeight=idle") && unit.command.contains("--scope"))
+        #expect(unit.command.contains("--slice=-.slice"), "it is weighed against everything of the manager")
         #expect(unit.command.suffix(3) == ["--", "/bin/bgrun", "export"])
         #expect(WorkerPriority.expectedTier(system: fixture.system) == .userManager)
     }
@@ -116,7 +166,10 @@ import WorkerPriority
         try fixture.putManager(set: "exit 0")
         try fixture.put(
             "memory pids\n", "cgroup/user.slice/user-1000.slice/user@1000.service/cgroup.controllers")
-        #expect(WorkerPriority.launch(["a"], unit: "u", priority: .foreground, system: fixture.system).unit == nil)
+        var environment: [String: String] = [:]
+        let launch = WorkerPriority.launch(
+            ["a"], environment: &environment, unit: "u", priority: .foreground, system: fixture.system)
+        #expect(launch.unit == nil)
     }
 
     @Test(

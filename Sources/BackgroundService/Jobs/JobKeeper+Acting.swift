@@ -94,7 +94,8 @@ extension JobKeeper {
             var plan = plan(job, submission)
             let terms = host.read { $0.scheduler.summary(job)?.terms } ?? launch.terms
             let started = WorkerPriority.launch(
-                plan.command, unit: "bgrun-job-\(getpid())-\(job)-\(launch.attempt)", priority: terms.priority)
+                plan.command, environment: &plan.environment,
+                unit: "bgrun-job-\(getpid())-\(job)-\(launch.attempt)", priority: terms.priority)
             plan.command = started.command
             let process = try JobProcess(plan)
             processes.withLock { $0[job] = process }
