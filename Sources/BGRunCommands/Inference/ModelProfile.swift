@@ -31,10 +31,10 @@ struct ModelProfile {
     /// Floats between -1 and 1, zeros else.
     private static func input(_ port: Graph.Port) throws(ModelError) -> Tensor {
         guard let type = port.type, let shape = type.extents else {
-            let open = port.type?.shape?.compactMap { if case .symbol(let name) = $0 { name } else { nil } } ?? []
-            throw ModelError(
-                code: .wrongInput,
-                sentence: "the input \"\(port.name)\" leaves open how large it is (\(open.joined(separator: ", ")))")
+            let open: [String] =
+                port.type?.shape?.compactMap { if case .symbol(let name) = $0 { name } else { nil } } ?? []
+            throw .wrongInput(
+                "the input \"\(port.name)\" leaves open how large it is (\(open.joined(separator: ", ")))")
         }
         guard type.elementType == .float32 else { return try Tensor(type.elementType, shape: shape) }
         let count = shape.reduce(1, *)
