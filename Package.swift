@@ -226,7 +226,7 @@ let package = Package(
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
             of: "Inference", ["ONNXFormat", "ModelParts", "OpenCLKit", "OpenCLFaults", protobuf],
-            exclude: ["CONFORMANCE.md"]),
+            exclude: ["CONFORMANCE.md", "OPERATORS.md"]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

@@ -58,7 +58,7 @@ package struct OperatorDefinition: Sendable {
 
 /// What the elements of an input may be.
 package struct ElementRule: Sendable {
-    var types: Set<ElementType>
+    package var types: Set<ElementType>
     /// The same as those of the first input.
     var isLikeFirst = false
 
