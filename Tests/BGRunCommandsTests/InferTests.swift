@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import ModelParts
+import ONNXFormat
+import SwiftProtobuf
 import Testing
 
 /// `bgrun infer`: what is made of inputs, and how a job stops, dies and goes on.
@@ -137,6 +139,59 @@ import Testing
         #expect(close(try SmallModel.read(place.path + "/out/scores.npy").values, try SmallModel.scores(inputs)))
         let refused = try infer("data.npy", "--out", "none", "--gpu", environment: ["OCL_ICD_VENDORS": "/nowhere"])
         #expect(refused.status == 69 && !place.exists("none"), "\(refused.errors)")
+    }
+
+    /// A model of one input `input_ids` that gives each token's number as its vector.
+    private func putTextModel(tokens: Any) throws {
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("input_ids", type: 7, ["batch", tokens])], outputs: ["vectors"],
+            nodes: [
+                ModelParts.node("Cast", ["input_ids"], ["numbers"], [ModelParts.attribute("to", int: 1)]),
+                ModelParts.node("Unsqueeze", ["numbers", "axis"], ["vectors"]),
+            ], initialisers: [ModelParts.tensor("axis", [1], ints: [2])])
+        try place.write(try ModelParts.model(graph).serializedData(), to: "text.onnx")
+        let vocabulary = #"{"[UNK]":0,"[CLS]":1,"[SEP]":2,"[PAD]":3,"one":4,"two":5,"three":6}"#
+        try place.write(
+            """
+            {"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":{"type":"Lowercase"},
+            "pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
+            "model":{"type":"WordLevel","vocab":\(vocabulary),"unk_token":"[UNK]"}}
+            """, to: "tokenizer.json")
+    }
+
+    @Test(arguments: ["tokens" as any Sendable, 5 as any Sendable])
+    func textsBecomeVectors(tokens: any Sendable) throws {
+        try putTextModel(tokens: tokens)
+        try place.write("One two\nthree\n", to: "a.txt")
+        try place.write("{\"note\": \"two two three\"}\nno JSON\n", to: "b.jsonl")
+        let ended = try place.bgrun(
+            "infer", "text.onnx", "a.txt", "b.jsonl", "--out", "out", "--as", "embeddings", "--tokenizer",
+            "tokenizer.json", "--field", "note", "--pooling", "cls", "--no-normalise")
+        #expect(ended.status == 65, "\(ended.errors)")
+        let lines = try place.lines("out/results.jsonl")
+        #expect(
+            lines.map { $0["input"] as? String }
+                == ["a.txt:1", "a.txt:2", "b.jsonl:1", "b.jsonl:2"].map { "\(place.path)/\($0)" })
+        #expect(lines.prefix(3).map { ($0["embedding"] as? [Double]) } == [[4], [6], [5]], "\(lines)")
+        #expect(lines[3]["error"] as? String == "damaged")
+        let refused = try place.bgrun("infer", "text.onnx", "a.txt", "--out", "none")
+        #expect(refused.status == 64 && refused.errors.contains("--tokenizer"), "\(refused.errors)")
+    }
+
+    @Test func theBestClassesHaveTheirLabels() throws {
+        let inputs = SmallModel.inputs(3)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        try place.write((0..<SmallModel.classes).map { "class \($0)\n" }.joined(), to: "labels.txt")
+        let ended = try infer("data.npy", "--out", "out", "--as", "classes", "--labels", "labels.txt", "--top", "2")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let scores = try SmallModel.scores(inputs).chunked(SmallModel.classes).map { Array($0) }
+        for (line, scores) in zip(try place.lines("out/results.jsonl"), scores) {
+            let classes = try #require(line["classes"] as? [[String: Any]])
+            let best = scores.indices.max { scores[$0] < scores[$1] }
+            #expect(classes.count == 2 && classes[0]["class"] as? Int == best)
+            #expect(classes[0]["label"] as? String == best.map { "class \($0)" })
+        }
+        #expect(try place.contents("out").count == 1)
     }
 
     // MARK: Refusals

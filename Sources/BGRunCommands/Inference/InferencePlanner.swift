@@ -25,7 +25,7 @@ struct InferencePlanner {
         plan.settled = scan.problems.map { InputRecord(problem: $0) }
         plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
         plan.batches = batches(scan.files, &plan)
-        guard let first = plan.batches.first?.files.first else { return plan }
+        guard plan.refusals.isEmpty, let first = plan.batches.first?.files.first else { return plan }
         settleResults(&plan, first, try known(resultPaths), job)
         guard plan.refusals.isEmpty, !plan.resultsAreCurrent else { return plan }
         let parts = try known(plan.batches.flatMap { $0.intents.map(\.path) })
@@ -120,6 +120,11 @@ struct InferencePlanner {
         for file in files {
             guard let kind = kind(of: file) else {
                 plan.passedOver.append(InputRecord(notAPicture: file))
+                continue
+            }
+            if terms.text == nil, [.lines, .jsonLines].contains(kind) {
+                plan.refusals.append(
+                    .init(code: "needsTokenizer", sentence: "\(file.path): --tokenizer says how texts become numbers"))
                 continue
             }
             if kind == .picture {

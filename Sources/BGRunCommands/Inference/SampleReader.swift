@@ -152,12 +152,10 @@ final class SampleReader {
             }
         }
         guard !texts.isEmpty else { return source.rows.compactMap { failures[$0].map { .failure($0) } } }
-        var rows = try tokenizer.rows(texts, length: textTerms.length)
-        if textTerms.length == nil, let longest = rows.inputIDs.shape.last {
-            let padded = min(
-                (longest + Self.lengthStep - 1) / Self.lengthStep * Self.lengthStep, tokenizer.largestLength ?? .max)
-            rows = try tokenizer.rows(texts, length: max(padded, longest))
-        }
+        // As long as the person says, else as the model does, else as the longest text asks for.
+        let declared = ports.first { $0.name == "input_ids" || ports.count == 1 }?.type?.shape ?? []
+        let length = textTerms.length ?? (declared.count > 1 ? declared[1].extent : nil)
+        let rows = try tokenizer.rows(texts, length: length, multipleOf: Self.lengthStep)
         var given: [(String, Tensor)] = []
         for port in ports {
             let tensor: Tensor
