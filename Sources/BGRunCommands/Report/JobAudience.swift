@@ -1,7 +1,7 @@
 import JobLink
 import TaskModel
 
-/// Whom an export tells what it does while it runs and how it ended: a terminal, or the host of its job.
+/// Whom a job tells what it does while it runs and how it ended: a terminal, or the host of its job.
 protocol JobAudience {
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool)
 
@@ -18,7 +18,7 @@ protocol JobAudience {
     mutating func ended(_ outcome: TaskOutcome, _ summary: WorkSummary, text: String?)
 }
 
-/// The host of a job as the audience of its export.
+/// The host of a job as the audience of its work.
 final class HostAudience: JobAudience {
     private static let interval: Duration = .milliseconds(100)
 
@@ -58,13 +58,13 @@ final class HostAudience: JobAudience {
         end = (outcome, summary, text ?? "")
     }
 
-    /// How the export ended, with what was told after it.
+    /// How the work ended, with what was told after it.
     func ending(_ status: ExitStatus) -> WorkEnding? {
         end.map { WorkEnding($0.outcome, status, text: $0.text, summary: $0.summary) }
     }
 }
 
-/// A terminal as the audience of an export whose host is in the same process.
+/// A terminal as the audience of work whose host is in the same process.
 struct HostedDisplay: JobAudience {
     private static let interval: Duration = .milliseconds(100)
 

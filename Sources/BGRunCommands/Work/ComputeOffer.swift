@@ -7,7 +7,7 @@ import SchedulingCore
 import Locking
 import TaskModel
 
-/// What this machine offers to an export beyond its CPU lane.
+/// What this machine offers to a job beyond its CPU lane.
 struct ComputeOffer: Sendable {
     /// An OpenCL device that may run kernels.
     struct Device: Hashable, Sendable {
@@ -58,7 +58,7 @@ struct ComputeOffer: Sendable {
     }
 }
 
-/// What was found before an export was submitted; later questions look anew.
+/// What was found before a job was submitted; later questions look anew.
 final class OfferedCapabilities: CapabilitySource {
     private let wanted: LanePolicy.Preference
     private let found: Lock<ComputeOffer?>

@@ -154,7 +154,7 @@ struct WorkSession<Kind: Work> {
         return try carryOut(plan, store, job, offer, signals, early, report, outputs, own)
     }
 
-    /// Waits until the scheduler of this process lets the export start.
+    /// Waits until the scheduler of this process lets the work start.
     ///
     /// - Returns: Why it does not start; nil when it does.
     private func waitForLaunch(_ own: InProcessHost, _ signals: Int32) -> WorkEnding? {
