@@ -197,7 +197,7 @@ import Testing
         try agree(form, seeds: 1...20, tolerance: 1e-4) { fixture in
             let (batch, heads) = (fixture.pick(1...2), fixture.pick(1...3))
             let (rows, keys) = (fixture.pick([1, 5, 70]), fixture.pick([1, 9, 64, 150]))
-            let (depth, columns) = (fixture.pick([4, 16, 64]), fixture.pick([3, 32, 64]))
+            let (depth, columns) = (fixture.pick([4, 16, 64]), fixture.pick([3, 32, 64, 250]))
             try fixture.input("q", [batch, heads, rows, depth], in: -3...3)
             try fixture.input("k", [batch, keys, heads, depth], in: -3...3)
             try fixture.input("v", [batch, heads, keys, columns])

@@ -24,7 +24,7 @@ extension KernelTuning {
                 most,
                 width == 1
                     ? 4 * tile.depth * (tile.rows + tile.columns)
-                    : 4 * tile.columns * (tile.depth + tile.rows + 4) + 4 * tile.rows * largestHead)
+                    : 4 * tile.columns * (tile.depth + tile.rows + 4) + 4 * tile.rows * (largestHead + tile.columns))
         }
     }
 

@@ -65,7 +65,7 @@ package struct KernelTuning: Codable, Hashable, Sendable {
     package static let vectors = KernelTuning(
         width: 16, threads: 1,
         tiles: [
-            .few: Tile(rows: 6, columns: 64, depth: 512), .some: Tile(rows: 12, columns: 32, depth: 512),
+            .few: Tile(rows: 8, columns: 48, depth: 512), .some: Tile(rows: 8, columns: 48, depth: 512),
             .many: Tile(rows: 6, columns: 64, depth: 512),
         ], winogradChannels: .max, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
 
