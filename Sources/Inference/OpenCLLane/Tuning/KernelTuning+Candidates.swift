@@ -7,7 +7,9 @@ extension KernelTuning {
         let tiles =
             standard.width == 1
             ? groupTiles(threads: standard.threads).map { (width: 1, tile: $0) }
-            : [16, 8].flatMap { width in vectorTiles(width: width).map { (width: width, tile: $0) } }
+            : (standard.width == 16 ? [16, 8] : [8, 16]).flatMap { width in
+                vectorTiles(width: width).map { (width: width, tile: $0) }
+            }
         return tiles.map { width, tile in
             var candidate = standard
             candidate.width = width
