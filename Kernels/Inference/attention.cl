@@ -112,7 +112,8 @@ inline float vec_largest(vec v) {
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global float *arena, __global const float *weights,
                                                                       const attention_params p) {
-    __local float shares[TN * TM], sums[TM * HEAD];
+    // The last tile of columns may reach behind the largest number of these.
+    __local float shares[TN * TM], sums[TM * (HEAD + TN)];
     float top[TM], whole[TM];
     const int tiles = (p.rows + TM - 1) / TM, column_tiles = (p.columns + TN - 1) / TN;
     const int item = get_group_id(0), z = item / tiles, i = z / p.batch[1], j = z % p.batch[1];

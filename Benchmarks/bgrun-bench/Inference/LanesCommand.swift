@@ -17,7 +17,7 @@ struct LanesCommand: ParsableCommand {
     @Option(help: "Only layers whose name contains this.")
     var only: String?
 
-    @Option(help: "A model instead of layers; all extents known.")
+    @Option(help: "A model instead of layers; extents that it leaves open are 1.")
     var model: String?
 
     @Flag(help: "Use the defaults also where a tuning was measured.")
@@ -64,8 +64,9 @@ struct LanesCommand: ParsableCommand {
         let loaded = try ModelImporter().load(path: model)
         var inputs: [String: Tensor] = [:]
         for port in loaded.graph.inputs {
-            guard let type = port.type, type.elementType == .float32, let shape = type.extents else {
-                throw ValidationError("the input \(port.name) is no float32 of known extents")
+            guard let type = port.type, type.elementType == .float32, let shape = type.shape?.map({ $0.extent ?? 1 })
+            else {
+                throw ValidationError("the input \(port.name) is no float32 with a known number of axes")
             }
             let count = shape.reduce(1, *)
             inputs[port.name] = try Tensor(

@@ -50,6 +50,25 @@ import Testing
         }
     }
 
+    @Test func vectorsOfOtherLengths() throws {
+        for width in [4, 8] {
+            var tuning = KernelTuning.shortVectors
+            tuning.width = width
+            try agree(.vectors, seeds: 1...6, tuning: tuning) { fixture in
+                let channels = fixture.pick([3, 16])
+                try fixture.input("x", [1, channels, fixture.pick(5...9), fixture.pick(5...19)])
+                try fixture.constant("w", [20, channels, 3, 3])
+                try fixture.constant("d", [20, 1, 3, 3])
+                return [
+                    node("Conv", ["x", "w"], "c", ["pads": .ints([1, 1, 1, 1])]), node("Relu", ["c"], "r"),
+                    node("Conv", ["r", "d"], "e", ["pads": .ints([1, 1, 1, 1]), "group": .int(20)]),
+                    node("MaxPool", ["e"], "m", ["kernel_shape": .ints([2, 2])]),
+                    node("Softmax", ["m"], "y", ["axis": .int(-1)]),
+                ]
+            }
+        }
+    }
+
     /// Deep enough for several blocks of depth, and wide enough for several tiles.
     @Test(arguments: OpenCLFixture.Form.allCases) func largeConvolutions(form: OpenCLFixture.Form) throws {
         try agree(form, seeds: 1...4) { fixture in
@@ -197,7 +216,7 @@ import Testing
         try agree(form, seeds: 1...20, tolerance: 1e-4) { fixture in
             let (batch, heads) = (fixture.pick(1...2), fixture.pick(1...3))
             let (rows, keys) = (fixture.pick([1, 5, 70]), fixture.pick([1, 9, 64, 150]))
-            let (depth, columns) = (fixture.pick([4, 16, 64]), fixture.pick([3, 32, 64]))
+            let (depth, columns) = (fixture.pick([4, 16, 64]), fixture.pick([3, 32, 64, 250]))
             try fixture.input("q", [batch, heads, rows, depth], in: -3...3)
             try fixture.input("k", [batch, keys, heads, depth], in: -3...3)
             try fixture.input("v", [batch, heads, keys, columns])

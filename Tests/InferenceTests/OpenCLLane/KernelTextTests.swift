@@ -55,6 +55,7 @@ import Testing
             try compile(tuning, on: device)
             for candidate in KernelTuning.candidates(for: info) { try compile(candidate, on: device) }
         }
+        try compile(.shortVectors, on: device)
         for candidate in KernelTuning.candidates(for: device.info) { try compile(candidate, on: device) }
     }
 

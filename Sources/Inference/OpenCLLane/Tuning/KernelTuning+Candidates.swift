@@ -7,7 +7,9 @@ extension KernelTuning {
         let tiles =
             standard.width == 1
             ? groupTiles(threads: standard.threads).map { (width: 1, tile: $0) }
-            : [16, 8].flatMap { width in vectorTiles(width: width).map { (width: width, tile: $0) } }
+            : (standard.width == 16 ? [16, 8] : [8, 16]).flatMap { width in
+                vectorTiles(width: width).map { (width: width, tile: $0) }
+            }
         return tiles.map { width, tile in
             var candidate = standard
             candidate.width = width
@@ -24,7 +26,7 @@ extension KernelTuning {
                 most,
                 width == 1
                     ? 4 * tile.depth * (tile.rows + tile.columns)
-                    : 4 * tile.columns * (tile.depth + tile.rows + 4) + 4 * tile.rows * largestHead)
+                    : 4 * tile.columns * (tile.depth + tile.rows + 4) + 4 * tile.rows * (largestHead + tile.columns))
         }
     }
 

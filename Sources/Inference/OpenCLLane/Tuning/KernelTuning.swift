@@ -1,3 +1,4 @@
+import Kernels
 package import OpenCLKit
 
 /// Sizes that the kernels of inference are compiled with on one device.
@@ -58,16 +59,24 @@ package struct KernelTuning: Codable, Hashable, Sendable {
     /// Where nothing was measured. CPU devices: blocks that fill 32 registers of 512 bits, or 16 of 256 bits where these are
     /// too many. GPUs: four work-items by four elements in each direction, more on NVIDIA's, whose registers are many.
     package static func standard(for device: DeviceInfo) -> KernelTuning {
-        device.type == .cpu ? vectors : groups(for: device)
+        guard device.type == .cpu else { return groups(for: device) }
+        return bg_best_isa() == BG_ISA_AVX512 ? vectors : shortVectors
     }
 
     /// For CPU devices. A work-group is one work-item. Fewer products gain nothing there: the transforms move as much.
     package static let vectors = KernelTuning(
         width: 16, threads: 1,
         tiles: [
-            .few: Tile(rows: 6, columns: 64, depth: 512), .some: Tile(rows: 12, columns: 32, depth: 512),
+            .few: Tile(rows: 8, columns: 48, depth: 512), .some: Tile(rows: 8, columns: 48, depth: 512),
             .many: Tile(rows: 6, columns: 64, depth: 512),
         ], winogradChannels: .max, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
+
+    /// The same where registers have 256 bits or less, of which 16 hold a tile.
+    package static let shortVectors = KernelTuning(
+        width: 8, threads: 1,
+        tiles: Dictionary(
+            uniqueKeysWithValues: ShapeClass.allCases.map { ($0, Tile(rows: 6, columns: 16, depth: 512)) }),
+        winogradChannels: .max, launchesAtOnce: 16, multiplyAddsAtOnce: 500_000_000)
 
     /// For GPUs.
     package static func groups(for device: DeviceInfo) -> KernelTuning {
