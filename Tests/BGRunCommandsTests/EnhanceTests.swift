@@ -76,6 +76,17 @@ import Testing
         #expect(counts?["good"] == 4)
     }
 
+    @Test func aModelOfAFixedSizeGetsTilesOfIt() throws {
+        try place.putPhotos(1)
+        #expect(try enhance("--out", "whole", "--tile", "4096").status == 0)
+        try place.write(try SmallModel.doubling(side: 64), to: "x2.onnx")
+        let ended = try enhance("--out", "tiles", "--overlap", "2")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let (whole, tiles) = (try pixels("whole/photo-0001.png"), try pixels("tiles/photo-0001.png"))
+        #expect(tiles.width == whole.width && tiles.height == whole.height)
+        #expect((zip(whole.values, tiles.values).map { abs($0 - $1) }.max() ?? 1) <= 1.01 / 255)
+    }
+
     @Test func aModelOfAnotherKindIsRefusedBeforeAnyWork() throws {
         try place.putPhotos(1)
         try place.write(try SmallModel.file(nodes: [ModelParts.node("Unheard", ["scores"], ["other"])]), to: "x2.onnx")

@@ -49,7 +49,7 @@ enum SmallModel {
     }
 
     /// A model that makes pictures twice as large: two convolutions, whose 12 channels become 2 x 2 pixels of 3.
-    static func doubling(seed: UInt64 = 1) throws -> Data {
+    static func doubling(seed: UInt64 = 1, side: Int? = nil) throws -> Data {
         var random = Dice(seed: seed)
         func weights(_ name: String, _ shape: [Int64], scale: Float) -> ONNXTensor {
             ModelParts.tensor(name, shape, floats: (0..<shape.reduce(1, *)).map { _ in random.next() * scale })
@@ -58,7 +58,7 @@ enum SmallModel {
             ModelParts.attribute("kernel_shape", ints: [3, 3]), ModelParts.attribute("pads", ints: [1, 1, 1, 1]),
         ]
         let graph = ModelParts.graph(
-            inputs: [ModelParts.port("image", [1, 3, "height", "width"])], outputs: ["large"],
+            inputs: [ModelParts.port("image", [1, 3, side ?? "height", side ?? "width"] as [Any])], outputs: ["large"],
             nodes: [
                 ModelParts.node("Conv", ["image", "first"], ["seen"], same),
                 ModelParts.node("Relu", ["seen"], ["lit"]),

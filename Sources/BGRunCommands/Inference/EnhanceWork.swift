@@ -66,9 +66,12 @@ struct EnhanceWork: Work {
                     "bgrun: nothing was started: \(terms.model.path) has \(counts); one picture goes in, and one comes out.\n"
                 )
             }
-            if case .failure(let error) = Result(catching: { () throws(DataError) in
-                try ImagePreset.unit.fitted(to: type)
-            }) {
+            if let side = type.fixedSide {
+                // What it takes is what a tile is.
+                terms.tile = side
+                terms.margin = min(terms.margin, (side - 1) / 2)
+            }
+            if case .failure(let error) = Result(catching: { () throws(DataError) in try type.pixels() }) {
                 return .refused(error)
             }
             return nil
@@ -93,5 +96,19 @@ struct EnhanceWork: Work {
         var plan = plan
         plan.checkContents()
         return DryRun(plan: plan, flags: job, rates: rates).show()
+    }
+}
+
+extension TensorType {
+    /// The side of the pictures that an input takes, where the model says it.
+    fileprivate var fixedSide: Int? { shape?.compactMap(\.extent).filter { $0 > 3 }.min() }
+
+    /// How a picture of any size becomes an input of this type: channels and layout follow it, and nothing is resized.
+    ///
+    /// - Throws: `mismatch` where no picture can be that input.
+    func pixels() throws(DataError) -> ImagePreset {
+        var type = self
+        type.shape = shape?.map { $0.extent.map { $0 > 3 } ?? false ? .unknown : $0 }
+        return try ImagePreset.unit.fitted(to: type)
     }
 }

@@ -98,7 +98,7 @@ final class Enhancer {
         let models = PreparedModels(
             try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1,
             devices: devices)
-        let made = (models, models.ports[0].name, try ImagePreset.unit.fitted(to: models.ports[0].type))
+        let made = (models, models.ports[0].name, try models.ports[0].type?.pixels() ?? .unit)
         loaded = made
         return made
     }
