@@ -23,6 +23,19 @@ import Testing
         #expect(json["nodes"] as? Int ?? 0 > 100)
     }
 
+    @Test func aProfileTellsWhereTimeGoes() throws {
+        let model = Self.cases("light/light_squeezenet.onnx")
+        let found = try place.bgrun("model", model, "--profile", "--trace", place.path + "/steps.json")
+        #expect(found.status == 0, "\(found.errors)")
+        let trace = try JSONSerialization.jsonObject(
+            with: Data(contentsOf: URL(filePath: place.path + "/steps.json")))
+        let events = try #require((trace as? [String: Any])?["traceEvents"] as? [[String: Any]])
+        #expect(events.count { $0["name"] as? String == "Conv" } >= 26 && events.allSatisfy { $0["dur"] is Double })
+        #expect(found.output.contains("  Conv\n") && found.output.contains("ms a run"), "\(found.output)")
+        #expect(try place.bgrun("model", model, "--trace", "steps.json").status == 64)
+        #expect(try place.bgrun("model", model, "--profile", "--json").status == 64)
+    }
+
     @Test func whatIsNotSupportedIsListedAtOnce() throws {
         let refused = try place.bgrun("model", Self.cases("node/test_ai_onnx_ml_label_encoder_string_int/model.onnx"))
         #expect(refused.status == 69)

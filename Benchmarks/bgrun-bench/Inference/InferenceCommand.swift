@@ -17,6 +17,9 @@ struct InferenceCommand: ParsableCommand {
     @Option(help: "Interpreter of an environment with the other engines.")
     var python = ".build-peers/inference/bin/python3"
 
+    @Flag(help: "Run bgrun in bfloat16 as well.")
+    var bfloat16 = false
+
     @Option(help: "Engines: onnxruntime, openvino, openvino-bf16.")
     var engine: [String] = ["onnxruntime"]
 
@@ -75,6 +78,9 @@ struct InferenceCommand: ParsableCommand {
         let lane = try LaneContestant(path, inputs: inputs.tensors)
         for line in try lane.profile(lines: profile) { print(line) }
         var contestants: [any InferenceContestant] = [lane]
+        if bfloat16 {
+            contestants.append(try LaneContestant(path, inputs: inputs.tensors, precision: .bfloat16))
+        }
         for engine in engine {
             contestants.append(
                 try PeerContestant(
@@ -111,7 +117,9 @@ struct InferenceCommand: ParsableCommand {
         }
     }
 
-    private func engineName(_ place: Int) -> String { place == 0 ? "bgrun" : engine[place - 1] }
+    private func engineName(_ place: Int) -> String {
+        place == 0 ? "bgrun" : bfloat16 && place == 1 ? "bgrun bfloat16" : engine[place - (bfloat16 ? 2 : 1)]
+    }
 
     private func figure(_ value: Double) -> String { String(format: "%.3g", value) }
 

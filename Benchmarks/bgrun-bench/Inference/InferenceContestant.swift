@@ -26,11 +26,11 @@ final class LaneContestant: InferenceContestant {
     private let inputs: [String: Tensor]
     private var results: [String: Tensor] = [:]
 
-    init(_ path: String, inputs: [String: Tensor]) throws {
-        title = "bgrun"
+    init(_ path: String, inputs: [String: Tensor], precision: Precision = .float32) throws {
+        title = if case .bfloat16 = precision { "bgrun bfloat16" } else { "bgrun" }
         let model = try ModelImporter().load(path: path)
         let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
-        self.model = try CompiledModel(model, inputs: types)
+        self.model = try CompiledModel(model, inputs: types, precision: precision)
         run = try CompiledModel.Run(self.model)
         self.inputs = inputs
         results = try run.execute(inputs)

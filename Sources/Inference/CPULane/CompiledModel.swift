@@ -17,6 +17,11 @@ package struct CompiledModel: Sendable {
     package let constantByteCount: Int
     /// Nodes that have no fast form here, in the order of the model.
     package let plainNodes: [Node]
+    /// Whether convolutions and products take bfloat16.
+    package let usesBFloat16: Bool
+    /// With ``Precision/automatic(tolerance:samples:)``: the largest difference that bfloat16 makes on the samples, as a
+    /// share of the largest element of that output.
+    package private(set) var measuredError: Double?
     /// Number of steps; a run can be stopped before each.
     package var stepCount: Int { steps.count }
 
@@ -49,13 +54,50 @@ package struct CompiledModel: Sendable {
     ///   - extents: For names of extents, e.g. `batch`.
     ///   - given: Types of inputs that are better than the declared ones. Where an extent is left open, what depends on it
     ///     is evaluated plainly.
+    ///   - precision: Of convolutions and products.
     ///   - runner: For plain evaluations, with its limits.
     /// - Throws: `damaged` where shapes do not fit together, `unsupported` for element types and values of attributes,
     ///   `wrongInput` for extents and types that the model does not take, `wrongValue` for constants that have no result,
     ///   `engine` where oneDNN is missing or fails.
     package init(
         _ model: Model, extents: [String: Int] = [:], inputs given: [String: TensorType] = [:],
-        runner: ReferenceRunner = ReferenceRunner()
+        precision: Precision = .float32, runner: ReferenceRunner = ReferenceRunner()
+    ) throws(ModelError) {
+        func compiled(_ type: DataType) throws(ModelError) -> CompiledModel {
+            try CompiledModel(model, extents: extents, inputs: given, operandType: type, runner: runner)
+        }
+        self = try Self.chosen(precision, compiled)
+    }
+
+    private static func chosen(
+        _ precision: Precision, _ compiled: (DataType) throws(ModelError) -> CompiledModel
+    ) throws(ModelError) -> CompiledModel {
+        switch precision {
+        case .float32: return try compiled(.float32)
+        case .bfloat16:
+            guard try hasBFloat16() else { throw .unsupported(["bfloat16 on this processor"]) }
+            return try compiled(.bfloat16)
+        case .automatic(let tolerance, let samples):
+            var wide = try compiled(.float32)
+            guard try hasBFloat16(), !samples.isEmpty else { return wide }
+            var narrow = try compiled(.bfloat16)
+            let error = try narrow.largestDifference(from: wide, on: samples)
+            (wide.measuredError, narrow.measuredError) = (error, error)
+            return error <= tolerance ? narrow : wide
+        }
+    }
+
+    private static func hasBFloat16() throws(ModelError) -> Bool {
+        do throws(OneDNNError) {
+            return try CPUEngine().hasBF16
+        } catch {
+            throw .engine("\(error)")
+        }
+    }
+
+    private init(
+        _ model: Model, extents: [String: Int], inputs given: [String: TensorType], operandType: DataType,
+        runner: ReferenceRunner
     ) throws(ModelError) {
         var graph = model.graph
         graph.inputs = try Self.resolved(graph.inputs, extents, given)
@@ -70,7 +112,8 @@ package struct CompiledModel: Sendable {
         do throws(OneDNNError) {
             engine = try CPUEngine()
             builder = try StepBuilder(
-                graph, facts: inferred.facts, engine: engine, largestTensorBytes: runner.largestTensorBytes)
+                graph, facts: inferred.facts, engine: engine, largestTensorBytes: runner.largestTensorBytes,
+                operandType: operandType)
         } catch {
             throw .engine("\(error)")
         }
@@ -81,6 +124,7 @@ package struct CompiledModel: Sendable {
             throw .engine("\(error)")
         }
 
+        usesBFloat16 = operandType == .bfloat16
         self.runner = runner
         declared = model.graph.inputs
         inputs = graph.inputs

@@ -114,11 +114,15 @@ extension StepBuilder {
         isChain: Bool
     ) throws(OneDNNError) -> Bool {
         var right = weights.descriptor
-        if case .constant = weights.place, right.rank == 2 { right = try right.with(.chosenByPrimitive) }
+        var left = source.descriptor
+        if case .constant = weights.place, right.rank == 2 {
+            right = try right.with(.chosenByPrimitive, operandType)
+            left = try left.retyped(operandType) ?? left
+        }
         let operation = OneDNNKit.MatrixProduct(
-            source.descriptor, weights: right, bias: bias?.descriptor, destination: destination)
+            left, weights: right, bias: bias?.descriptor, destination: destination)
         let primitive = try Primitive(operation, followers.attributes, on: engine)
-        if primitive.isReference && isChain { return false }
+        if primitive.isReference && (isChain || operandType != .float32) { return false }
         var inputs = [try input(.source, source, of: primitive), try input(.weights, weights, of: primitive)]
         if let bias { inputs.append(try input(.bias, bias, of: primitive)) }
         try append(primitive, inputs + self.inputs(followers, of: primitive), result: followers.result)

@@ -9,6 +9,8 @@ struct StepBuilder {
     let initialisers: [String: Tensor]
     /// Larger values are left to the plain evaluation, which refuses them when they would be made.
     let largestTensorBytes: Int
+    /// What convolutions and products with constant weights take; they add up, and give, float32.
+    private(set) var operandType: DataType
     private(set) var steps: [Step] = []
     /// Sizes of the arena's buffers in bytes, by number.
     private(set) var buffers: [Int] = []
@@ -34,12 +36,15 @@ struct StepBuilder {
         var target: MemoryDescriptor
     }
 
-    init(_ graph: Graph, facts: [String: Fact], engine: CPUEngine, largestTensorBytes: Int) throws(OneDNNError) {
+    init(_ graph: Graph, facts: [String: Fact], engine: CPUEngine, largestTensorBytes: Int, operandType: DataType)
+        throws(OneDNNError)
+    {
         self.facts = facts
         uses = ValueUses(graph)
         nodes = graph.nodes
         self.engine = engine
         self.largestTensorBytes = largestTensorBytes
+        self.operandType = operandType
         initialisers = graph.initialisers
         held = Set(graph.inputs.map(\.name))
         stream = try CPUStream(on: engine)
@@ -66,7 +71,13 @@ struct StepBuilder {
     ///
     /// - Returns: How many those are.
     private mutating func addLongest(_ node: Node, followers: ArraySlice<Node>) throws(OneDNNError) -> Int {
-        for count in stride(from: followers.count, through: 0, by: -1) {
+        let wanted = operandType
+        defer { operandType = wanted }
+        // What has no fast form in the wanted type has one in float32.
+        for (type, count) in (wanted == .float32 ? [wanted] : [wanted, .float32]).flatMap({ type in
+            (0...followers.count).reversed().map { (type, $0) }
+        }) {
+            operandType = type
             // What a form that turns out not to be there has added on the way is taken back.
             let before = self
             do throws(OneDNNError) {
@@ -240,7 +251,7 @@ struct StepBuilder {
     mutating func moved(_ form: Form, to target: MemoryDescriptor) throws(OneDNNError) -> Form {
         if form.descriptor == target { return form }
         // The same places under other strides of axes with one element.
-        if form.descriptor.hasPlacesOf(target) {
+        if form.descriptor.type == target.type, form.descriptor.hasPlacesOf(target) {
             var same = form
             same.descriptor = target
             return same

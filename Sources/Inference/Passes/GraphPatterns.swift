@@ -60,11 +60,12 @@ struct GraphPatterns {
     /// Equal as far as float32 and rounded constants go.
     func isClose(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= 1e-4 * abs(other) }
 
-    /// The graph with one node in place of those that it is the same as; those whose results others take stay.
+    /// Puts one node in place of those that it is the same as; those whose results others take stay.
     ///
     /// - Parameters:
     ///   - nodes: By the place of the last node that it replaces.
     ///   - removed: Places of the others.
+    /// - Returns: The changed graph.
     func replacing(_ nodes: [Int: Node], removed: Set<Int>) -> Graph {
         var result = graph
         result.nodes = graph.nodes.indices.compactMap { place in

@@ -86,6 +86,12 @@ package struct MemoryDescriptor: @unchecked Sendable {
         return numbers(raw.format_desc.blocking.strides)
     }
 
+    /// The same dimensions and strides in another type. Blocked layouts have none.
+    package func retyped(_ type: DataType) throws(OneDNNError) -> MemoryDescriptor? {
+        guard let strides else { return nil }
+        return try MemoryDescriptor(dimensions, type, strides: strides)
+    }
+
     /// What a buffer needs of which only these elements are read or written: up to the end of the last one. Less than
     /// ``byteCount`` where the elements are a part of something larger.
     package var reachByteCount: Int {
@@ -124,7 +130,7 @@ package struct MemoryDescriptor: @unchecked Sendable {
         try MemoryDescriptor(dimensions, type ?? self.type, layout)
     }
 
-    /// Whether every element stands at the same place in both, the dimensions and the type being the same.
+    /// Whether every element stands at the same place in both, the dimensions being the same.
     package func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
         guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
         let (one, two) = (raw.format_desc.blocking, other.raw.format_desc.blocking)
