@@ -67,6 +67,28 @@ import Testing
         #expect(refused.status == 65 && refused.errors.contains("no row for each"), "\(refused.errors)")
     }
 
+    @Test func fewerBitsGiveNearlyTheSameOrAreRefused() throws {
+        let inputs = SmallModel.inputs(4)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        let expected = try SmallModel.scores(inputs)
+        let largest = expected.map { abs($0) }.max() ?? 0
+        func difference(_ folder: String) throws -> Float {
+            let found = try SmallModel.read("\(place.path)/\(folder)/scores.npy").values
+            return (zip(found, expected).map { abs($0 - $1) }.max() ?? .infinity) / largest
+        }
+        let automatic = try infer("data.npy", "--out", "auto", "--precision", "auto")
+        #expect(automatic.status == 0, "\(automatic.errors)")
+        #expect(try difference("auto") < 0.02)
+        let narrow = try infer("data.npy", "--out", "narrow", "--precision", "bf16")
+        if try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).contains("avx512_bf16") {
+            #expect(narrow.status == 0, "\(narrow.errors)")
+            let share = try difference("narrow")
+            #expect(share > 1e-6 && share < 0.02, "\(share)")
+        } else {
+            #expect(narrow.status == 69 && narrow.errors.contains("bfloat16"), "\(narrow.errors)")
+        }
+    }
+
     @Test func anArrayOfDoublesIsTakenAsWhatTheModelTakes() throws {
         let inputs = SmallModel.inputs(2)
         try place.write(try SmallModel.array(inputs), to: "single.npy")

@@ -97,7 +97,7 @@ final class Enhancer {
         if let loaded { return loaded }
         let models = PreparedModels(
             try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1,
-            devices: devices)
+            precision: .fp32, devices: devices)
         let made = (models, models.ports[0].name, try models.ports[0].type?.pixels() ?? .unit)
         loaded = made
         return made

@@ -11,6 +11,7 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var extents: [String: Int] = [:]
     /// The most inputs in a batch.
     var batch: Int
+    var precision: PrecisionChoice
     /// How pictures become tensors.
     var preset: ImagePreset
     var text: TextTerms?
@@ -18,6 +19,40 @@ struct InferenceTerms: Codable, Hashable, Sendable {
 
     /// Files that workers read beside the inputs.
     var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }
+}
+
+/// In what numbers the CPU takes the operands of convolutions and products.
+enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
+    case fp32, bf16
+    /// bf16 where that differs little from fp32, on inputs that are the same in every worker.
+    case auto
+
+    /// Of the largest element of an output, for `auto`.
+    static let tolerance = 0.01
+
+    /// - Parameter types: Of the inputs, all of whose extents are known.
+    func precision(_ types: [String: TensorType]) throws(ModelError) -> Precision {
+        switch self {
+        case .fp32: return .float32
+        case .bf16: return .bfloat16
+        case .auto:
+            var sample: [String: Tensor] = [:]
+            for (name, type) in types { sample[name] = try .madeUp(type) }
+            return .automatic(tolerance: Self.tolerance, samples: [sample])
+        }
+    }
+}
+
+extension Tensor {
+    /// Floats between -1 and 1, zeros else; the same for the same type.
+    ///
+    /// - Throws: `wrongInput` where an extent is open.
+    static func madeUp(_ type: TensorType) throws(ModelError) -> Tensor {
+        guard let shape = type.extents else { throw .wrongInput("\(type) leaves open how large it is") }
+        guard type.elementType == .float32 else { return try Tensor(type.elementType, shape: shape) }
+        let count = shape.reduce(1, *)
+        return try Tensor(.float32, shape: shape, elements: (0..<count).map { Float($0 &* 7919 % 2001) / 1000 - 1 })
+    }
 }
 
 /// A model, as workers find it.

@@ -46,6 +46,9 @@ struct InferenceWork: Work {
         if ports != nil { return nil }
         do throws(ModelError) {
             let model = try terms.model.look()
+            if terms.precision == .bf16, try !CompiledModel.hasBFloat16() {
+                throw .unsupported(["bfloat16 on this processor"])
+            }
             let names = Set(
                 model.graph.inputs.flatMap { $0.type?.shape ?? [] }.compactMap { dimension in
                     if case .symbol(let name) = dimension { name } else { nil }

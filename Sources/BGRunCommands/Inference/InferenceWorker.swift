@@ -113,7 +113,7 @@ final class InferenceWorker {
         if let loaded { return loaded }
         let models = PreparedModels(
             try ModelImporter().load(path: terms.model.path), extents: terms.extents, batch: terms.batch,
-            devices: devices)
+            precision: terms.precision, devices: devices)
         let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
         loaded = made
         return made

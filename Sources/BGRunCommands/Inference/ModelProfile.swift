@@ -28,18 +28,14 @@ struct ModelProfile {
         self.runs = runs
     }
 
-    /// Floats between -1 and 1, zeros else.
     private static func input(_ port: Graph.Port) throws(ModelError) -> Tensor {
-        guard let type = port.type, let shape = type.extents else {
+        guard let type = port.type, type.extents != nil else {
             let open: [String] =
                 port.type?.shape?.compactMap { if case .symbol(let name) = $0 { name } else { nil } } ?? []
             throw .wrongInput(
                 "the input \"\(port.name)\" leaves open how large it is (\(open.joined(separator: ", ")))")
         }
-        guard type.elementType == .float32 else { return try Tensor(type.elementType, shape: shape) }
-        let count = shape.reduce(1, *)
-        return try Tensor(
-            .float32, shape: shape, elements: (0..<count).map { Float($0 &* 7919 % 2001) / 1000 - 1 })
+        return try .madeUp(type)
     }
 
     /// A table by operator, and the steps that take most.

@@ -16,6 +16,7 @@ final class PreparedModels {
 
     private let model: Model
     private let largestBatch: Int
+    private let precision: PrecisionChoice
     private let devices: InferenceDevices
     private var kept: [(types: [String: TensorType], lane: LaneChoice, prepared: Prepared)] = []
     /// Some output does not have a row for each input: batches are not possible.
@@ -31,9 +32,11 @@ final class PreparedModels {
     ///   - model: As it was loaded.
     ///   - extents: For names of extents that inputs leave open.
     ///   - batch: The most rows at once.
+    ///   - precision: Of the CPU.
     ///   - devices: What runs it beside the CPU.
-    init(_ model: Model, extents: [String: Int], batch: Int, devices: InferenceDevices) {
+    init(_ model: Model, extents: [String: Int], batch: Int, precision: PrecisionChoice, devices: InferenceDevices) {
         self.devices = devices
+        self.precision = precision
         var model = model
         model.graph.inputs = model.graph.inputs.map { port in
             guard var type = port.type else { return port }
@@ -79,7 +82,7 @@ final class PreparedModels {
     ) throws(ModelError) -> Prepared {
         switch lane {
         case .cpu:
-            let compiled = try CompiledModel(model, inputs: types)
+            let compiled = try CompiledModel(model, inputs: types, precision: try precision.precision(types))
             let run = try CompiledModel.Run(compiled)
             return Prepared(
                 rows: rows, steps: compiled.stepCount,

@@ -87,7 +87,10 @@ package struct CompiledModel: Sendable {
         }
     }
 
-    private static func hasBFloat16() throws(ModelError) -> Bool {
+    /// Whether the processor has instructions for bfloat16.
+    ///
+    /// - Throws: `engine` where oneDNN is missing.
+    package static func hasBFloat16() throws(ModelError) -> Bool {
         do throws(OneDNNError) {
             return try CPUEngine().hasBF16
         } catch {
