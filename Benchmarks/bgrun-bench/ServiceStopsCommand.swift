@@ -65,7 +65,10 @@ struct ServiceStopsCommand: ParsableCommand {
             guard let time = try oneStop(priority, service, out) else { continue }
             times.append(time)
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: out)) ?? []
-            leftOver += names.count { $0.split(separator: "/").last?.hasPrefix(".") == true }
+            // Parts of an inference are what it goes on with.
+            leftOver += names.count { name in
+                name.split(separator: "/").last.map { $0.hasPrefix(".") && !$0.hasPrefix(".bgrun-parts-") } ?? false
+            }
         }
         times.sort()
         func quantile(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] }
