@@ -12,19 +12,18 @@ final class ItemConduct {
     private static let encodingSecondsPerMegapixel = 3.0
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(100)
-    /// Shortest time between two looks how long this waited for the processor.
-    private static let lookInterval: Duration = .milliseconds(2)
+
+    /// Who waited for the processor for so long waited for somebody who works.
+    private static let shortestWait: Duration = .milliseconds(1)
+    private static let longestAbsence: Duration = .milliseconds(50)
 
     private let channel: PacketChannel
-    private let times: ProcessorTimes
     private let clock = SuspendingClock()
     private let begin: SuspendingClock.Instant
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
     private var givesWay = false
-    private var givingWay = GivingWay()
-    private var nextLook: Duration = .zero
     private var isOnDevice = false
     /// In an encoder that gives few signs of life or none.
     private var isEncoding = false
@@ -34,9 +33,8 @@ final class ItemConduct {
     /// The supervisor is gone, or said that nothing comes any more.
     private(set) var isOver = false
 
-    init(_ channel: PacketChannel, times: ProcessorTimes) {
+    init(_ channel: PacketChannel) {
         self.channel = channel
-        self.times = times
         begin = clock.now
     }
 
@@ -105,19 +103,12 @@ final class ItemConduct {
         return false
     }
 
-    /// Lets others have the processor, and stays away for a while when they want it: even the lowest weight has a share.
+    /// Lets others have the processor, and stays away for a while when there were any: even the lowest weight has a share.
     private func giveWay() {
         let before = now
         sched_yield()
-        let left = now
-        let looks = left >= nextLook
-        if looks { nextLook = left + Self.lookInterval }
-        let waiting = looks ? times.waiting : nil
-        guard let absence = givingWay.absence(afterYield: left - before, waiting: waiting, at: left) else { return }
-        let idle = times.idle
-        wait(absence)
-        let back = now
-        givingWay.isBack(after: back - left, idle: idle.flatMap { idle in times.idle.map { $0 - idle } }, at: back)
+        let waited = now - before
+        if waited >= Self.shortestWait { wait(min(waited * 2, Self.longestAbsence)) }
     }
 
     private func giveSign(_ progress: ItemProgress, at now: Duration) {

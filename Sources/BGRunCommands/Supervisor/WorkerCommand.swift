@@ -14,16 +14,13 @@ struct WorkerCommand: ParsableCommand {
 
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
-        Confinement.closeInherited(from: channel.descriptor + 1)
         volunteerForOutOfMemory()
-        // Its files stay open when no more can be opened.
-        let times = ProcessorTimes()
         // Before there is another thread: that one would keep its rights.
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
         let worker = ItemWorker(work, outputs)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
-        let conduct = ItemConduct(channel, times: times)
+        let conduct = ItemConduct(channel)
         while !conduct.isOver {
             if let (order, environment, inputs) = conduct.nextItem() {
                 defer { for descriptor in inputs { close(descriptor) } }

@@ -13,10 +13,11 @@ import ResourceProbe
 /// files needs no rule of its own, nor does a file that a link leads to. Outputs are made by the worker, in the folder
 /// that the supervisor opened: that is the one place it may write to, and it cannot read there.
 enum WorkerConfinement {
-    /// Waits for the terms and takes them. What was inherited is closed before.
+    /// Waits for the terms and takes them.
     ///
     /// - Returns: What the work is and where the outputs go; nil when the supervisor has gone instead.
     static func begin(_ channel: PacketChannel) throws -> (WorkerTerms.Work, OutputFolder)? {
+        Confinement.closeInherited(from: channel.descriptor + 1)
         var descriptors: [Int32] = []
         guard
             case .message(.confine(let terms)) = channel.receive(
