@@ -82,7 +82,7 @@ package struct ReferenceRunner: Sendable {
                 throw .tooLarge("its result \(type) is larger than was allowed")
             }
         }
-        return try definition.evaluate(
+        return try definition.values(
             OperatorCall(
                 node: node, version: call.version, inputs: inputs, outputTypes: types,
                 largestIterations: largestIterations

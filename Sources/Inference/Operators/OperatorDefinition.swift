@@ -39,6 +39,17 @@ package struct OperatorDefinition: Sendable {
     /// The version that holds in an operator set, nil before the first that is implemented.
     package func version(in opset: Int) -> Int? { versions.last { $0 <= opset } }
 
+    /// Values of the outputs. Where all are empty no element is looked at: the other extents may be beyond any loop.
+    func values(_ call: OperatorCall) throws(ModelError) -> [Tensor] {
+        let shapes = call.outputTypes.compactMap(\.extents)
+        guard shapes.count == call.outputTypes.count, !shapes.isEmpty, shapes.allSatisfy({ $0.contains(0) }),
+            call.node.subgraphs.isEmpty
+        else { return try evaluate(call) }
+        return try zip(call.outputTypes, shapes).map { type, shape throws(ModelError) in
+            try Tensor.empty(type.elementType, shape: shape)
+        }
+    }
+
     /// Numbers of inputs and outputs and kinds of attributes.
     ///
     /// - Throws: `damaged`.

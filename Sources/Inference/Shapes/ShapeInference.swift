@@ -118,7 +118,7 @@ package struct ShapeInference {
             count += fact?.value?.count ?? 0
         }
         guard count <= 2 * foldedElements else { return nil }
-        return try definition.evaluate(
+        return try definition.values(
             OperatorCall(node: node, version: call.version, inputs: values, outputTypes: types) { _, _ in [] })
     }
 }

@@ -32,7 +32,7 @@ package struct ModelSummary: Codable, Hashable, Sendable {
     package var nodes: Int
     package var multiplyAdds: Int?
     /// Bytes of the values that are alive at once when nodes run in order and each value is given up after its last use;
-    /// nil where an extent is not known.
+    /// nil where an extent is not known, or they cannot be counted.
     package var liveBytes: Int?
 
     /// - Parameters:
@@ -102,8 +102,11 @@ package struct ModelSummary: Codable, Hashable, Sendable {
             else {
                 return false
             }
-            sizes[name] = count * type.elementType.byteCount
-            alive += sizes[name] ?? 0
+            let (size, isTooLarge) = count.multipliedReportingOverflow(by: type.elementType.byteCount)
+            let (sum, isSumTooLarge) = alive.addingReportingOverflow(size)
+            guard !isTooLarge, !isSumTooLarge else { return false }
+            sizes[name] = size
+            alive = sum
             return true
         }
         guard graph.inputs.allSatisfy({ begin($0.name) }) else { return nil }

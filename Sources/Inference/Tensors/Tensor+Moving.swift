@@ -53,6 +53,11 @@ extension Tensor {
         return try gathered(Extents.offsets(target, strides: order.map { strides[$0] }), shape: target)
     }
 
+    /// A tensor of a shape without elements.
+    static func empty(_ elementType: ElementType, shape: [Int]) throws(ModelError) -> Tensor {
+        elementType == .string ? try Tensor(strings: [], shape: shape) : try Tensor(elementType, shape: shape)
+    }
+
     /// Each element at its own place.
     static func filled(with element: Tensor, shape: [Int]) throws(ModelError) -> Tensor {
         try element.reshaped([]).broadcast(to: shape)

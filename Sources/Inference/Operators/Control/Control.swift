@@ -84,7 +84,9 @@ extension Operators {
             let condition = try Tensor(shape: [], flags: [goesOn])
             let results = try call.runSubgraph(
                 body, [try Tensor(indices: [iteration], shape: []), condition] + carried)
-            guard let next = results.first?.flags().first else { throw .wrongValue("its condition has no element") }
+            guard let next = results.first, next.elementType == .bool, let next = next.flags().first else {
+                throw .wrongValue("its condition has no element, or is not Boolean")
+            }
             goesOn = next
             carried = Array(results[1..<(1 + carriedCount)])
             for (index, value) in results[(1 + carriedCount)...].enumerated() { stacks[index].append(value) }
@@ -112,7 +114,7 @@ extension Operators {
     private static func stacked(_ tensors: [Tensor], _ port: Graph.Port) throws(ModelError) -> Tensor {
         guard let first = tensors.first else {
             let shape = [0] + (port.type?.shape ?? []).map { $0.extent ?? 0 }
-            return try Tensor(port.type?.elementType ?? .float32, shape: shape)
+            return try Tensor.empty(port.type?.elementType ?? .float32, shape: shape)
         }
         guard tensors.allSatisfy({ $0.shape == first.shape && $0.elementType == first.elementType }) else {
             throw .wrongValue("what \"\(port.name)\" collects changes its shape on the way")

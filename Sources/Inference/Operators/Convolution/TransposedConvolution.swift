@@ -96,7 +96,7 @@ struct TransposedGeometry {
             guard !overflow else { throw .tooLarge("its output cannot be counted") }
             let full = try Shapes.sum([product, extra[axis], (kernel[axis] - 1) * dilations[axis] + 1])
             if wanted != nil || mode.hasPrefix("SAME") {
-                let extent = wanted?[axis] ?? input[axis] * strides[axis]
+                let extent = if let wanted { wanted[axis] } else { try Shapes.sum([product, strides[axis]]) }
                 let total = max(full - extent, 0)
                 pads[axis] = mode == "SAME_UPPER" ? total / 2 : total - total / 2
                 pads[rank + axis] = total - pads[axis]

@@ -27,6 +27,8 @@ struct WindowGeometry {
                 "its kernel, strides, dilations and pads are \(kernel), \(strides), \(dilations) and \(pads)")
         }
         _ = try Extents.count(kernel)
+        // So that no sum below leaves `Int`.
+        guard input.allSatisfy({ $0 < 1 << 61 }) else { throw .tooLarge("its spatial extents are \(input)") }
         padsBefore = Array(pads[..<rank])
         padsAfter = Array(pads[rank...])
         output = []
@@ -79,23 +81,26 @@ struct WindowGeometry {
     /// Calls `body` for each place of the window over the data, with the number of the place in the window and the
     /// offset in the data.
     func forEachTap(_ position: [Int], input: [Int], _ body: (_ tap: Int, _ offset: Int) -> Void) {
-        let count = kernel.reduce(1, *)
         let steps = Extents.strides(input)
-        for tap in 0..<count {
-            var rest = tap
-            var offset = 0
-            var isInside = true
+        // Only taps over the data are visited: padded windows may be far larger.
+        var ranges: [Range<Int>] = []
+        for axis in kernel.indices {
+            let start = position[axis] * strides[axis] - padsBefore[axis]
+            let low = start >= 0 ? 0 : (-start + dilations[axis] - 1) / dilations[axis]
+            let high = min(kernel[axis], input[axis] > start ? (input[axis] - start - 1) / dilations[axis] + 1 : 0)
+            guard low < high else { return }
+            ranges.append(low..<high)
+        }
+        for number in 0..<ranges.reduce(1, { $0 * $1.count }) {
+            var (rest, tap, offset, size) = (number, 0, 0, 1)
             for axis in kernel.indices.reversed() {
-                let place =
-                    position[axis] * strides[axis] + rest % kernel[axis] * dilations[axis] - padsBefore[axis]
-                rest /= kernel[axis]
-                if place < 0 || place >= input[axis] {
-                    isInside = false
-                    break
-                }
-                offset += place * steps[axis]
+                let place = ranges[axis].lowerBound + rest % ranges[axis].count
+                rest /= ranges[axis].count
+                tap += place * size
+                size *= kernel[axis]
+                offset += (position[axis] * strides[axis] + place * dilations[axis] - padsBefore[axis]) * steps[axis]
             }
-            if isInside { body(tap, offset) }
+            body(tap, offset)
         }
     }
 }

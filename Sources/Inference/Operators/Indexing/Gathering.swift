@@ -85,8 +85,8 @@ extension Operators {
     private static let gatherND = OperatorDefinition(
         "GatherND", versions: [11, 12, 13], inputs: 2...2, types: [.all, .int64], attributes: ["batch_dims": .int],
         infer: { call throws(ModelError) in
-            guard let shape = call.shape(0), let indices = call.shape(1), let last = indices.last,
-                let depth = last.extent
+            if call.shape(1)?.isEmpty == true { throw .damaged("its indices have no axis") }
+            guard let shape = call.shape(0), let indices = call.shape(1), let depth = indices.last?.extent
             else { return [TensorType(call.elementType(), nil)] }
             let batch = call.node.int("batch_dims") ?? 0
             guard batch >= 0, batch < min(shape.count, indices.count), depth >= 1, batch + depth <= shape.count else {

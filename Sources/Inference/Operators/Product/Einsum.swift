@@ -35,14 +35,18 @@ extension Operators {
                 inputLabels.indices.reduce(0) { $0 + (inputLabels[$1] == label && shape[$1] != 1 ? own[$1] : 0) }
             }
         }
-        let offsets = strides.map { Extents.offsets(space, strides: $0) }
-        let run = summed.reduce(1) { $0 * (extents[$1] ?? 1) }
         let count = try Extents.count(call.shape())
+        let run = try Extents.count(Array(space[equation.output.count...]))
+        _ = try Extents.count(space)
+        // Where each result begins, and how far its terms lie from there.
+        let (shape, summedShape) = (Array(space.prefix(equation.output.count)), Array(space[equation.output.count...]))
+        let starts = strides.map { Extents.offsets(shape, strides: Array($0.prefix(shape.count))) }
+        let steps = strides.map { Extents.offsets(summedShape, strides: Array($0[shape.count...])) }
         if call.elementType.isFloat {
             let factors = call.given.map { $0.doubles() }
             let sums = (0..<count).map { place in
                 (0..<run).reduce(0.0) { sum, step in
-                    sum + factors.indices.reduce(1.0) { $0 * factors[$1][offsets[$1][place * run + step]] }
+                    sum + factors.indices.reduce(1.0) { $0 * factors[$1][starts[$1][place] + steps[$1][step]] }
                 }
             }
             return [try Tensor(call.elementType, shape: call.shape(), doubles: sums)]
@@ -50,7 +54,7 @@ extension Operators {
         let factors = call.given.map { $0.integers() }
         let sums = (0..<count).map { place in
             (0..<run).reduce(Int64(0)) { sum, step in
-                sum &+ factors.indices.reduce(1) { $0 &* factors[$1][offsets[$1][place * run + step]] }
+                sum &+ factors.indices.reduce(1) { $0 &* factors[$1][starts[$1][place] + steps[$1][step]] }
             }
         }
         return [try Tensor(call.elementType, shape: call.shape(), integers: sums)]

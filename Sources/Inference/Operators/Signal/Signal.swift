@@ -51,19 +51,20 @@ extension Operators {
         let step = (mel(high) - mel(low)) / Double(bins + 2)
         let edges = (0..<(bins + 2)).map { index in
             let frequency = 700 * (pow(10, (Double(index) * step + mel(low)) / 2595) - 1)
-            return Int(clampingTruncated: (Double(length + 1) * frequency / rate).rounded(.down))
+            return ((Double(length) + 1) * frequency / rate).rounded(.down)
         }
         var values = [Double](repeating: 0, count: rows * bins)
         for bin in 0..<bins {
             let (left, centre, right) = (edges[bin], edges[bin + 1], edges[bin + 2])
             for row in 0..<rows {
+                let place = Double(row)
                 if left == centre {
-                    if row == centre { values[row * bins + bin] = 1 }
-                } else if row >= left && row <= centre {
-                    values[row * bins + bin] = Double(row - left) / Double(centre - left)
+                    if place == centre { values[row * bins + bin] = 1 }
+                } else if place >= left && place <= centre {
+                    values[row * bins + bin] = (place - left) / (centre - left)
                 }
-                if right > centre && row >= centre && row < right {
-                    values[row * bins + bin] = Double(right - row) / Double(right - centre)
+                if right > centre && place >= centre && place < right {
+                    values[row * bins + bin] = (right - place) / (right - centre)
                 }
             }
         }
