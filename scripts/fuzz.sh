@@ -19,6 +19,8 @@ swift build --package-path Tests/ModelFuzz --scratch-path "$work" -c release --s
 fuzz=$work/release/model-fuzz
 # Inputs are small, so is what may be reserved for them. Addresses are told without names: see llvm-symbolizer.
 limits=(-timeout=10 -malloc_limit_mb=256 -rss_limit_mb=2048 -detect_leaks=0)
+# A trap is told by the fuzzer, which keeps the file; the handler of Swift would get in its way.
+export SWIFT_BACKTRACE=enable=no
 export ASAN_OPTIONS="symbolize=0:allocator_may_return_null=1 ${ASAN_OPTIONS:-}"
 if [[ ${#files[@]} -gt 0 ]]; then exec "$fuzz" "${limits[@]}" "${files[@]}"; fi
 mkdir -p "$work/corpus" "$work/findings"

@@ -59,6 +59,8 @@ package struct OperatorDefinition: Sendable {
         else {
             throw .damaged("it has \(node.inputs.filter { !$0.isEmpty }.count) inputs")
         }
+        // Where there may be any number of inputs, none of them is optional.
+        if inputs.upperBound == .max && node.inputs.contains("") { throw .damaged("an input among many is left out") }
         guard outputs.contains(node.outputs.count) else { throw .damaged("it has \(node.outputs.count) outputs") }
         for (name, attribute) in node.attributes {
             guard let kind = attributes[name], kind != attribute.kind else { continue }

@@ -118,6 +118,7 @@ extension Operators {
         guard isLenient || extent % count == 0 else {
             throw .damaged("an extent of \(extent) cannot be split into \(count) equal parts")
         }
+        guard extent < 1 << 62 else { throw .tooLarge("an extent of \(extent) cannot be split") }
         let size = (extent + count - 1) / count
         return (0..<count).map { min(size, max(extent - $0 * size, 0)) }
     }

@@ -36,6 +36,11 @@ extension Operators {
         attributes: ["output_datatype": .int],
         infer: { call throws(ModelError) in
             let type = try elementType(call.node.int("output_datatype") ?? 1)
+            for input in 0..<5 {
+                if let count = call.value(input)?.count, count != 1 {
+                    throw .damaged("input \(input) has \(count) elements")
+                }
+            }
             guard let bins = call.indices(0)?.first, let length = call.indices(1)?.first else {
                 return [TensorType(type, Shapes.unknown(rank: 2))]
             }
@@ -192,6 +197,9 @@ extension Operators {
     private static func stftPlan(
         _ node: Node, signal: Int?, step: [Int]?, window: [Dimension]?, length: [Int]?, isKnown: Bool
     ) throws(ModelError) -> (step: Int, length: Int, frames: Int, bins: Int)? {
+        guard step?.count ?? 1 == 1, length?.count ?? 1 == 1, window?.count ?? 1 == 1 else {
+            throw .damaged("its step, its length or its window has another number of axes or elements")
+        }
         guard let signal, let step = step?.first, isKnown else { return nil }
         guard let length = length?.first ?? window?.first?.extent else {
             if window == nil { throw .damaged("it has neither a window nor a length of frames") }

@@ -13,7 +13,7 @@ extension SplitMix {
 
     /// Often a small change of what was there.
     mutating func integer(from old: Int64 = 0) -> Int64 {
-        below(3) == 0 ? old &+ Int64(below(5)) - 2 : Self.integers[below(Self.integers.count)]
+        below(3) == 0 ? old &+ Int64(below(5)) &- 2 : Self.integers[below(Self.integers.count)]
     }
 
     mutating func float() -> Float { Self.floats[below(Self.floats.count)] }

@@ -15,10 +15,7 @@ import Foundation
         var values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
         exit(
             LLVMFuzzerRunDriver(&count, &values) { bytes, count in
-                Execution.run(
-                    Data(
-                        bytes: UnsafeRawPointer(bytes ?? UnsafePointer(UnsafeMutablePointer.allocate(capacity: 0))),
-                        count: count))
+                Execution.run(Data(buffer: UnsafeBufferPointer(start: bytes, count: count)))
                 return 0
             })
     }

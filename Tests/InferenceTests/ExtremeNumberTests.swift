@@ -1,0 +1,129 @@
+import Inference
+import ModelParts
+import ONNXFormat
+import SwiftProtobuf
+import Testing
+
+/// Attributes and extents that no sound model has, as fuzzing found them: an error or a result, at once.
+@Suite struct ExtremeNumberTests {
+    typealias Parts = ModelParts
+
+    /// What the shape rule says of a node whose inputs have these types.
+    private func inferred(
+        _ name: String, _ attributes: [String: Attribute], _ shapes: [[Int]]
+    ) throws -> [Int]? {
+        let names = shapes.indices.map { "i\($0)" }
+        let graph = Graph(
+            inputs: zip(names, shapes).map { Graph.Port($0, TensorType(.float32, extents: $1)) },
+            outputs: [Graph.Port("y", nil)],
+            nodes: [Node(name, opset: 19, inputs: names, outputs: ["y"], attributes: attributes)])
+        return try ShapeInference().infer(graph).facts["y"]?.type.extents
+    }
+
+    private func outcome(
+        _ name: String, opset: Int = 19, _ attributes: [String: Attribute] = [:], _ inputs: [Tensor]
+    ) throws -> Tensor {
+        let names = inputs.indices.map { "i\($0)" }
+        let graph = Graph(
+            inputs: names.map { Graph.Port($0, nil) }, outputs: [Graph.Port("y", nil)],
+            nodes: [Node(name, opset: opset, inputs: names, outputs: ["y"], attributes: attributes)])
+        return try ReferenceRunner().run(
+            Model(graph: graph, opsets: ["": opset]), inputs: Dictionary(uniqueKeysWithValues: zip(names, inputs)))[0]
+    }
+
+    @Test func extentsBeyondCountingAreTooLarge() throws {
+        let same: [String: Attribute] = ["auto_pad": .string("SAME_UPPER"), "strides": .ints([2])]
+        for name in ["Conv", "ConvTranspose"] {
+            let error = #expect(throws: ModelError.self) { try inferred(name, same, [[1, 1, 1 << 62], [1, 1, 3]]) }
+            #expect(error?.code == .tooLarge, "\(name)")
+        }
+    }
+
+    @Test func anExtentNearTheLargestIsNotSplit() throws {
+        let graph = Graph(
+            inputs: [Graph.Port("x", TensorType(.float32, extents: [.max - 1]))], outputs: [Graph.Port("y", nil)],
+            nodes: [Node("Split", opset: 18, inputs: ["x"], outputs: ["y", "y1", "y2"])])
+        let error = #expect(throws: ModelError.self) { try ShapeInference().infer(graph) }
+        #expect(error?.code == .tooLarge)
+    }
+
+    @Test func signalsNeedOneNumberWhereTheyTakeOne() throws {
+        let (none, one) = (try Tensor(indices: []), try Tensor(indices: [1], shape: []))
+        let number = try Tensor(.float32, shape: [], doubles: [1])
+        let signal = try Tensor(.float32, shape: [1, 8, 1])
+        for (name, inputs) in [
+            ("MelWeightMatrix", [none, one, one, number, number]),
+            ("STFT", [signal, none, try Tensor(.float32, shape: [4])]),
+        ] {
+            let error = #expect(throws: ModelError.self) { try outcome(name, inputs) }
+            #expect(error?.code == .damaged, "\(name)")
+        }
+    }
+
+    @Test func valuesThatCannotBeCountedInBytesLeaveTheSummaryOpen() throws {
+        let graph = Graph(
+            inputs: [Graph.Port("x", TensorType(.float32, extents: [1 << 61]))], outputs: [Graph.Port("y", nil)],
+            nodes: [Node("Relu", opset: 17, inputs: ["x"], outputs: ["y"])])
+        let summary = try ModelSummary(Model(graph: graph, opsets: ["": 17]))
+        #expect(summary.liveBytes == nil && summary.multiplyAdds == 0)
+    }
+
+    /// Only taps over data take time.
+    @Test func aWindowFarLargerThanItsDataIsComputed() throws {
+        let data = try Tensor(.float32, shape: [1, 1, 4], doubles: [1, 4, 2, 3])
+        let attributes: [String: Attribute] = ["kernel_shape": .ints([1 << 30]), "pads": .ints([1 << 29, 1 << 29])]
+        #expect(try outcome("MaxPool", attributes, [data]).doubles() == [4, 4, 4, 4, 4])
+        let dilated: [String: Attribute] = [
+            "kernel_shape": .ints([3]), "dilations": .ints([2]), "pads": .ints([2, 2]), "strides": .ints([3]),
+        ]
+        #expect(try outcome("MaxPool", dilated, [data]).doubles() == [2, 4])
+    }
+
+    @Test func anEmptyResultTakesNoTimeWhateverTheOtherExtents() throws {
+        let data = try Tensor(.float32, shape: [0, 1, 1 << 40])
+        #expect(try outcome("MaxPool", ["kernel_shape": .ints([1])], [data]).shape == [0, 1, 1 << 40])
+        let (bins, length) = (try Tensor(indices: [0], shape: []), try Tensor(indices: [.max], shape: []))
+        let frequency = try Tensor(.float32, shape: [], doubles: [1])
+        let weights = try outcome(
+            "MelWeightMatrix", [bins, length, try Tensor(indices: [1], shape: []), frequency, frequency])
+        #expect(weights.shape == [1 << 62, 0])
+    }
+
+    @Test func aScalarChoosesNoPlace() throws {
+        let data = try Tensor(.float32, shape: [2, 2])
+        let index = try Tensor(indices: [1], shape: [])
+        let error = #expect(throws: ModelError.self) { try outcome("GatherND", [data, index]) }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test(arguments: ["Concat", "Einsum", "Max", "Sum"]) func noneOfManyInputsIsLeftOut(name: String) throws {
+        let node = Parts.node(name, ["x", "", "x"], ["y"])
+        let graph = Parts.graph(inputs: [Parts.port("x", [2])], outputs: ["y"], nodes: [node])
+        let error = try #require(try Parts.error(Parts.model(graph)))
+        #expect(error.code == .damaged && error.sentence.contains("left out"))
+    }
+
+    /// A loop with a body that passes its inputs, collecting the text `s` on the way.
+    private func loop(condition: String, times: Int) throws -> [Tensor] {
+        let body = Graph(
+            inputs: [Graph.Port("i", TensorType(.int64, [])), Graph.Port("c", TensorType(.bool, []))],
+            outputs: [Graph.Port(condition, nil), Graph.Port("t", TensorType(.string, []))],
+            nodes: [Node("Identity", opset: 19, inputs: ["s"], outputs: ["t"])])
+        let graph = Graph(
+            inputs: [], outputs: [Graph.Port("y", nil)],
+            initialisers: [
+                "s": try Tensor(strings: ["a"], shape: []), "n": try Tensor(indices: [times], shape: []),
+                "go": try Tensor(shape: [], flags: [true]),
+            ],
+            nodes: [Node("Loop", opset: 19, inputs: ["n", "go"], outputs: ["y"], attributes: ["body": .graph(body)])])
+        return try ReferenceRunner().run(Model(graph: graph, opsets: ["": 19]), inputs: [:])
+    }
+
+    @Test func aLoopCollectsTextsAndAsksForATruthValue() throws {
+        #expect(try loop(condition: "c", times: 2)[0].strings == ["a", "a"])
+        let none = try loop(condition: "c", times: 0)[0]
+        #expect(none.elementType == .string && none.shape == [0])
+        let error = #expect(throws: ModelError.self) { try loop(condition: "t", times: 2) }
+        #expect(error?.code == .wrongValue)
+    }
+}
