@@ -11,6 +11,11 @@ package struct ShapeInference {
     /// The largest value that is computed here.
     package var foldedElements = 1 << 16
 
+    /// Operators that may work far longer than their inputs and outputs are large; shapes never depend on them.
+    private static let costly: Set<String> = [
+        "Conv", "ConvTranspose", "DFT", "DeformConv", "Einsum", "RoiAlign", "STFT",
+    ]
+
     package init() {}
 
     /// What is known of `graph`, where `inputs` are better than the declared types, e.g. the extents of one run.
@@ -103,7 +108,7 @@ package struct ShapeInference {
     private func folded(
         _ node: Node, _ definition: OperatorDefinition, _ call: ShapeCall, _ types: [TensorType]
     ) throws(ModelError) -> [Tensor]? {
-        guard node.subgraphs.isEmpty else { return nil }
+        guard node.subgraphs.isEmpty, !Self.costly.contains(node.operatorName) else { return nil }
         var count = 0
         for type in types {
             guard let extents = type.extents else { return nil }

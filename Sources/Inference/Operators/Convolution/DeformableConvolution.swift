@@ -12,7 +12,7 @@ extension Operators {
             let result = try convolutionShape(call, weights: 1, bias: call.has(3) ? 3 : nil)
             if let result, let offsets = call.shape(2), let kernel = call.shape(1), let input = call.shape(0) {
                 let groups = call.node.int("offset_group") ?? 1
-                guard groups > 0, (input[1].extent ?? 0) % groups == 0, offsets.count == 4 else {
+                guard groups > 0, groups < 1 << 31, (input[1].extent ?? 0) % groups == 0, offsets.count == 4 else {
                     throw .damaged("it has \(groups) groups of offsets")
                 }
                 let taps = try Shapes.product(kernel[2...])

@@ -18,7 +18,7 @@ extension Operators {
             try Shapes.expect(call, 2, rank: 1...1)
             let (height, width) = (call.node.int("output_height") ?? 1, call.node.int("output_width") ?? 1)
             let ratio = call.node.int("sampling_ratio") ?? 0
-            guard height > 0, width > 0, ratio >= 0, ratio < 1 << 10 else {
+            guard height > 0, width > 0, ratio >= 0, ratio <= 64 else {
                 throw .damaged("its output has \(height) rows and \(width) columns")
             }
             if let regions = call.shape(1) {
@@ -54,7 +54,10 @@ extension Operators {
             let ratio = call.node.int("sampling_ratio") ?? 0
             let samplesY = ratio > 0 ? ratio : max(Int(binY.rounded(.up)), 0)
             let samplesX = ratio > 0 ? ratio : max(Int(binX.rounded(.up)), 0)
-            guard samplesY <= 1 << 12, samplesX <= 1 << 12 else { throw .wrongValue("a region is not on the data") }
+            // A bin that is much larger than the data would only sample zeros.
+            guard samplesY <= max(2 * height, 64), samplesX <= max(2 * width, 64) else {
+                throw .wrongValue("a region is not on the data")
+            }
             for channel in 0..<shape[1] {
                 let plane = (batches[region] * shape[1] + channel) * height * width
                 for bin in 0..<(rows * columns) {
