@@ -12,12 +12,8 @@ enum SmallModel {
     static let side = 32
     static let classes = 10
 
-    /// The model's file. Another `seed` is another model.
-    ///
-    /// - Parameters:
-    ///   - batch: Name or number of the first extent.
-    ///   - nodes: More of them.
-    ///   - outputs: What the model gives.
+    /// The model's file. Another `seed` is another model; `batch` is the name or number of the first extent, and `nodes` are
+    /// added to its own.
     static func file(
         seed: UInt64 = 1, batch: Any = "batch", nodes: [ONNXNode] = [], outputs: [String] = ["scores"]
     ) throws -> Data {

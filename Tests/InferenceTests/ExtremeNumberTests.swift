@@ -96,6 +96,14 @@ import Testing
         #expect(weights.shape == [1 << 62, 0])
     }
 
+    @Test func anEmptyFactorFitsNoElement() throws {
+        let (data, none) = (try Tensor(.float32, shape: [2, 1], doubles: [1, 2]), try Tensor(.float32, shape: [0]))
+        for name in ["PRelu", "LayerNormalization"] {
+            let error = #expect(throws: ModelError.self) { try outcome(name, [data, none]) }
+            #expect(error?.code == .wrongValue, "\(name)")
+        }
+    }
+
     @Test func aScalarChoosesNoPlace() throws {
         let data = try Tensor(.float32, shape: [2, 2])
         let index = try Tensor(indices: [1], shape: [])

@@ -32,9 +32,7 @@ final class BatchPulse {
 }
 
 extension ItemResult {
-    /// What a broken-off item came to.
-    ///
-    /// - Parameter lane: Where it ran: what fails on a device may go well elsewhere.
+    /// What a broken-off item came to. What fails on a device may go well on another lane.
     init(stoppedOrFailed error: any Error, on lane: LaneChoice) {
         switch error {
         case let error as DataError where error.code == .stopped: self.init(status: .stopped)

@@ -10,7 +10,8 @@ final class InferenceDevices {
         return folder
     }()
 
-    /// - Parameter identity: As `bgrun devices` prints it.
+    /// The device of an identity as `bgrun devices` prints it.
+    ///
     /// - Throws: `engine` where there is no such device, or it fails.
     func device(_ identity: String) throws(ModelError) -> InferenceDevice {
         if let known = devices[identity] { return known }

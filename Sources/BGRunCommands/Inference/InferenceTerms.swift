@@ -30,7 +30,7 @@ enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
     /// Of the largest element of an output, for `auto`.
     static let tolerance = 0.01
 
-    /// - Parameter types: Of the inputs, all of whose extents are known.
+    /// What that is for inputs of some types, all of whose extents are known.
     func precision(_ types: [String: TensorType]) throws(ModelError) -> Precision {
         switch self {
         case .fp32: return .float32

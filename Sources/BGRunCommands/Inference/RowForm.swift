@@ -36,6 +36,8 @@ struct RowForm {
     ///   - entries: What came of a batch's inputs.
     ///   - names: What lines call them.
     ///   - first: Place of the first among all inputs of the job.
+    /// - Returns: What is kept of the batch.
+    /// - Throws: `DataError` for arrays whose rows do not go together.
     func parts(_ entries: [Entry], names: [String], first: Int) throws(DataError) -> Parts {
         var parts = Parts()
         var lines = [String?](repeating: nil, count: entries.count)

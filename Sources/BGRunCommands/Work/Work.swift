@@ -26,16 +26,13 @@ protocol Work {
     /// - Returns: Why nothing can be started; nil where all is well.
     mutating func prepare() -> WorkEnding?
 
-    /// - Parameters:
-    ///   - known: What the journal knows about paths.
-    ///   - job: The job, where it goes on with a stopped run.
+    /// What is to be done with the inputs that were listed. `known` asks the journal about paths; `job` is given where it
+    /// goes on with a stopped run.
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
     ) throws(StoreError) -> Plan
 
-    /// Shows a plan in place of carrying it out.
-    ///
-    /// - Parameter rates: Bytes of input per second of earlier jobs.
+    /// Shows a plan in place of carrying it out; `rates` are bytes of input per second of earlier jobs.
     func show(_ plan: Plan, rates: ClosedRange<Double>?) -> ExitStatus
 
     /// What workers may reach beside the inputs and the output folder, and keep between items.

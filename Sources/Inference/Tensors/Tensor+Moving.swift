@@ -42,8 +42,13 @@ extension Tensor {
     /// The elements read as a tensor of `target`, to which the shape must broadcast.
     func broadcast(to target: [Int]) throws(ModelError) -> Tensor {
         if shape == target { return self }
+        guard isBroadcastable(to: target) else { throw .wrongValue("\(shape) does not broadcast to \(target)") }
         return try gathered(
             Extents.offsets(target, strides: Extents.broadcastStrides(shape, to: target)), shape: target)
+    }
+
+    func isBroadcastable(to target: [Int]) -> Bool {
+        shape.count <= target.count && zip(shape.reversed(), target.reversed()).allSatisfy { $0 == 1 || $0 == $1 }
     }
 
     /// The axes in another order: axis `i` of the result is axis `order[i]` of this tensor.

@@ -59,7 +59,9 @@ extension Operators {
         if call.version < 7 && slope.shape.count == 1 && slope.count > 1 && input.shape.count > 1 {
             slope = try slope.reshaped(slope.shape + Array(repeating: 1, count: input.shape.count - 2))
         }
-        _ = try Shapes.broadcast(input.shape.map { .known($0) }, slope.shape.map { .known($0) })
+        guard slope.isBroadcastable(to: input.shape) else {
+            throw .wrongValue("a slope of the shape \(slope.shape) does not fit \(input.shape)")
+        }
         return [
             try Elementwise.combine(
                 input, slope, shape: input.shape, floats: { $0 < 0 ? $0 * $1 : $0 }, signed: { $0 < 0 ? $0 &* $1 : $0 },
