@@ -99,6 +99,8 @@ package struct ItemResult: Codable, Hashable, Sendable {
     package var inputChecksum = ""
     package var outputs: [Output] = []
     package var problems: [Problem] = []
+    /// Of several inputs those that were used although something was wrong with them.
+    package var damages: [Problem] = []
     package var times = Times()
     /// Peak bytes the item's buffers held.
     package var workingBytes = 0

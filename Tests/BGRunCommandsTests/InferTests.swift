@@ -117,6 +117,21 @@ import Testing
             #expect(values.allSatisfy(\.isNaN) == (row == 3), "row \(row)")
             #expect((lines[row]["error"] as? String == "damaged") == (row == 3), "row \(row)")
         }
+        // The same command does nothing, and does not forget it.
+        let again = try infer("photos", "--out", "out", "--batch", "3", "--json")
+        #expect(again.status == 65 && again.errors.isEmpty, "\(again.errors)")
+        #expect(again.output.contains("keptDamaged") && again.output.contains("\"good\":0"))
+    }
+
+    @Test func aPictureThatIsCutIsUsedAndNamed() throws {
+        try place.putPhotos(2)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: place.path + "/photos/photo-0001.jpg"))
+        try place.write(whole.prefix(whole.count / 2), to: "photos/photo-0001.jpg")
+        let ended = try infer("photos", "--out", "out", "--json")
+        #expect(ended.status == 65, "\(ended.errors)")
+        let counts = try ended.json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == 1 && counts?["damaged"] == 1)
+        #expect(try SmallModel.read(place.path + "/out/scores.npy").values.allSatisfy { !$0.isNaN })
     }
 
     @Test func aPictureThatVanishesIsNamedWithItsReason() throws {

@@ -28,7 +28,7 @@ struct InferencePlan: WorkPlan {
     var mayReplace = false
 
     var itemCount: Int { todo.count }
-    var inputCount: Int { settled.count + todo.reduce(0) { $0 + batches[$1].item.names.count } }
+    var inputCount: Int { settled.count + todo.reduce(0) { $0 + batches[$1].item.count } }
     var isFinished: Bool { todo.isEmpty && resultsAreCurrent }
     var outputFolders: Set<String> { Set(results.map { OutputFolderGuard.parent($0.path) }) }
 
@@ -47,11 +47,14 @@ struct InferencePlan: WorkPlan {
         let batch = batches[todo[item]]
         let names = batch.item.names
         let problems = Dictionary(result.problems.map { ($0.input, $0.failure) }) { first, _ in first }
+        let damages = Dictionary(result.damages.map { ($0.input, $0.failure) }) { first, _ in first }
         let bytes = Int(batch.bytes) / max(names.count, 1)
         return names.enumerated().map { place, name in
             let failure = result.status == .failed ? result.failure : problems[place]
+            let damage = failure == nil ? damages[place] : nil
             var record = InputRecord(
-                input: name, status: failure == nil ? .good : .failed, code: failure?.code, reason: failure?.reason)
+                input: name, status: failure != nil ? .failed : damage != nil ? .damaged : .good,
+                code: (failure ?? damage)?.code, reason: (failure ?? damage)?.reason)
             record.inputBytes = bytes
             record.device = device
             record.seconds = seconds / Double(max(names.count, 1))

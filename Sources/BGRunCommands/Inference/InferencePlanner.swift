@@ -31,7 +31,8 @@ struct InferencePlanner {
         let parts = try known(plan.batches.flatMap { $0.intents.map(\.path) })
         for place in plan.batches.indices {
             let standings = plan.batches[place].intents.map { standing(of: $0, parts, .skip, job) }
-            if standings.allSatisfy(\.isCurrent) {
+            // What had no result is tried again, as far as that is still possible.
+            if standings.allSatisfy(\.isSound) {
                 plan.settled += plan.batches[place].item.names.map { InputRecord(current: $0) }
             } else {
                 plan.batches[place].item.mayReplace = standings.contains {
@@ -95,9 +96,15 @@ struct InferencePlanner {
         plan.refusals += OutputFolderGuard(folder: folder).violations(
             plan.batches.prefix(1).flatMap { $0.intents.map(\.path) })
         plan.resultsAreCurrent = standings.allSatisfy(\.isCurrent)
-        if plan.resultsAreCurrent {
-            plan.settled += plan.batches.flatMap(\.item.names).map { InputRecord(current: $0) }
+        guard plan.resultsAreCurrent else { return }
+        var records = plan.batches.flatMap(\.item.names).map { InputRecord(current: $0) }
+        if let lines = plan.results.last, !standings.allSatisfy(\.isSound) {
+            // It is not known here which of them it was.
+            records[0] = InputRecord(
+                input: lines.path, status: .skipped, code: "keptDamaged",
+                reason: "it names inputs without a sound result; --existing overwrite tries them again")
         }
+        plan.settled += records
     }
 
     // MARK: Batches
@@ -212,4 +219,8 @@ struct InferencePlanner {
 
 extension Standing {
     var isCurrent: Bool { if case .current = self { true } else { false } }
+    /// Current, and every input had its result.
+    var isSound: Bool {
+        if case .current(let made) = self { made.status == InputRecord.Status.good.rawValue } else { false }
+    }
 }

@@ -147,6 +147,9 @@ struct InferenceItem: Codable, Hashable, Sendable {
     var lane: LaneChoice
     var limits: DecodeLimits
 
+    /// Number of its inputs.
+    var count: Int { sources.reduce(0) { $0 + $1.rows.count } }
+
     /// What reports call its inputs.
     var names: [String] { sources.flatMap { source in source.rows.map { source.name($0) } } }
 

@@ -103,8 +103,13 @@ struct InferenceWork: Work {
         if !plan.resultsAreCurrent {
             try journal.plan(plan.results)
             let made = try assembly.write()
+            let isSound = plan.batches.allSatisfy { batch in
+                batch.intents.contains { planner.standing(of: $0, parts, .skip, nil).isSound }
+            }
+            let status: InputRecord.Status = isSound ? .good : .damaged
             journal.add(
-                ItemRecord(input: first.path, inputChecksum: "", status: "good", code: "", reason: "", outputs: made))
+                ItemRecord(
+                    input: first.path, inputChecksum: "", status: status.rawValue, code: "", reason: "", outputs: made))
             journal.settle()
             if let error = journal.error { throw error }
         }

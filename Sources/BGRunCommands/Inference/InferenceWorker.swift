@@ -36,7 +36,7 @@ final class InferenceWorker {
     ) -> ItemResult {
         var result = ItemResult(status: .good)
         do {
-            let pulse = BatchPulse(steps: item.names.count * 2 * Self.readingSteps, onProgress)
+            let pulse = BatchPulse(steps: item.count * 2 * Self.readingSteps, onProgress)
             try run(item, inputs, folder, pulse, &result)
         } catch {
             result = ItemResult(stoppedOrFailed: error, on: item.lane)
@@ -182,6 +182,9 @@ final class InferenceWorker {
             switch (sample, rows[place]) {
             case (.success(let sample), let made?):
                 entries.append(.row(made, sample))
+                guard !sample.damage.isEmpty else { continue }
+                let reason = sample.damage.joined(separator: "; ")
+                result.damages.append(.init(input: place, failure: .init(code: "damaged", reason: reason)))
             case (.failure(let error), _):
                 entries.append(.problem(ItemResult.Failure(error)))
             case (.success, nil):

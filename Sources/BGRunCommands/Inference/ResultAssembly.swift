@@ -75,7 +75,7 @@ struct ResultAssembly {
         }
         let assembly = try NPYAssembly(elementType: like.elementType, rowShape: like.rowShape)
         let file = try OutputFile(path: path, in: outputs)
-        let count = plan.batches.reduce(0) { $0 + $1.item.names.count }
+        let count = plan.batches.reduce(0) { $0 + $1.item.count }
         try write(assembly.header(rowCount: count), to: file)
         for (place, batch) in plan.batches.enumerated() {
             if let header = headers[place] {

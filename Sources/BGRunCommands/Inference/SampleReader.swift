@@ -10,6 +10,8 @@ struct Sample {
     var tensors: [String: Tensor]
     /// Of a picture.
     var placement: ImagePlacement?
+    /// What was wrong with it; it was read nevertheless.
+    var damage: [String] = []
 }
 
 /// Makes tensors of a batch's sources. Keeps what it opened from one batch to the next.
@@ -80,7 +82,7 @@ final class SampleReader {
         let read = try pictures.read(
             descriptor: descriptor, preset: fitted, as: port.type?.elementType ?? .float32, limits: limits,
             shouldStop: shouldStop)
-        return Sample(tensors: [port.name: read.tensor], placement: read.placement)
+        return Sample(tensors: [port.name: read.tensor], placement: read.placement, damage: read.damage)
     }
 
     private func theInput(for what: String) throws(DataError) -> Graph.Port {

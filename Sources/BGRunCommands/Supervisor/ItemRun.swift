@@ -432,8 +432,12 @@ final class ItemRun<Plan: WorkPlan> {
             worker: worker ?? 0, weight: weight(index), megapixels: Double(result.inputPixels) / 1e6,
             failures: records.map(\.isFailure), at: now)
         for (number, record) in records.enumerated() {
-            // What several inputs were made into together is noted with the first.
-            journal.add(ItemRecord(record, made: number == 0 ? result.outputs : []))
+            var noted = ItemRecord(record, made: number == 0 ? result.outputs : [])
+            // What several inputs were made into together is noted with the first, and with what befell any.
+            if number == 0, records.count > 1, records.contains(where: \.isFailure) {
+                noted.status = InputRecord.Status.damaged.rawValue
+            }
+            journal.add(noted)
             ledger.add(record)
         }
     }
