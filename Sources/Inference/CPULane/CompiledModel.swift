@@ -132,9 +132,9 @@ package struct CompiledModel: Sendable {
         declared = model.graph.inputs
         inputs = graph.inputs
         outputs = graph.outputs.map(\.name)
-        steps = Self.released(builder.steps, keeping: Set(graph.outputs.map(\.name)))
+        steps = builder.steps.releasing(allBut: Set(graph.outputs.map(\.name)))
         buffers = builder.buffers
-        arena = ArenaPlan(Self.requests(steps, buffers))
+        arena = ArenaPlan(steps.requests(buffers))
         constants = Self.used(builder.constants, by: steps)
         scope = builder.scope
         plainNodes = builder.plainNodes
@@ -188,26 +188,6 @@ package struct CompiledModel: Sendable {
         if let name = unused.min() { throw .wrongInput("no input has an extent called \"\(name)\"") }
         if let name = rest.min() { throw .wrongInput("the model has no input \"\(name)\"") }
         return result
-    }
-
-    /// The steps with the tensors that nothing needs behind each.
-    private static func released(_ steps: [Step], keeping kept: Set<String>) -> [Step] {
-        var last: [String: Int] = [:]
-        for (place, step) in steps.enumerated() {
-            for name in step.tensors.union(step.results) { last[name] = place }
-        }
-        var result = steps
-        for (name, place) in last where !kept.contains(name) { result[place].released.append(name) }
-        return result
-    }
-
-    /// From the step that writes a buffer to the last that reads it.
-    private static func requests(_ steps: [Step], _ buffers: [Int]) -> [ArenaPlan.Request] {
-        var ranges = [ClosedRange<Int>?](repeating: nil, count: buffers.count)
-        for (place, step) in steps.enumerated() {
-            for buffer in step.buffers { ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place }
-        }
-        return zip(buffers, ranges).map { ArenaPlan.Request(byteCount: $0, steps: $1 ?? 0...0) }
     }
 
     private static func used(_ constants: [Constant], by steps: [Step]) -> [Constant] {

@@ -29,7 +29,7 @@ struct StepInput: Sendable {
 }
 
 /// One link of the chain that a model is compiled to.
-struct Step: Sendable {
+struct Step: PlannedStep, Sendable {
     enum Action: Sendable {
         case execute(Primitive, [StepInput], buffer: Int)
         /// Copies rows that a tensor of indices chooses.

@@ -33,7 +33,7 @@ struct Locations: Sendable {
     func callAsFunction(_ value: DeviceValue) -> Int32 { self(value.place, offset: value.offset) }
 }
 
-struct DeviceStep: Sendable {
+struct DeviceStep: PlannedStep, Sendable {
     enum Action: Sendable {
         case launch(Launch)
         /// Copies a tensor into a buffer of the arena.

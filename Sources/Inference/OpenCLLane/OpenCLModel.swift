@@ -82,14 +82,14 @@ package final class OpenCLModel {
         declared = model.graph.inputs
         inputs = graph.inputs
         outputs = graph.outputs.map(\.name)
-        steps = Self.released(builder.steps, keeping: Set(graph.outputs.map(\.name)))
+        steps = builder.steps.releasing(allBut: Set(graph.outputs.map(\.name)))
         scope = builder.scope
         plainNodes = builder.plainNodes
 
         // Wide loads may begin before a value and end behind it.
         let slack = (builder.reach + 255) / 256 * 256
         self.slack = slack
-        let plan = ArenaPlan(Self.requests(steps, builder.buffers))
+        let plan = ArenaPlan(steps.requests(builder.buffers.map { 4 * $0 }))
         arenaCount = plan.byteCount / 4
         var offset = slack
         let constants = Self.used(builder.constants, by: steps)
@@ -132,26 +132,6 @@ package final class OpenCLModel {
     }
 
     // MARK: Preparation
-
-    /// The steps with the tensors that nothing needs behind each.
-    private static func released(_ steps: [DeviceStep], keeping kept: Set<String>) -> [DeviceStep] {
-        var last: [String: Int] = [:]
-        for (place, step) in steps.enumerated() {
-            for name in step.tensors.union(step.results) { last[name] = place }
-        }
-        var result = steps
-        for (name, place) in last where !kept.contains(name) { result[place].released.append(name) }
-        return result
-    }
-
-    /// From the step that writes a buffer to the last that reads it.
-    private static func requests(_ steps: [DeviceStep], _ counts: [Int]) -> [ArenaPlan.Request] {
-        var ranges = [ClosedRange<Int>?](repeating: nil, count: counts.count)
-        for (place, step) in steps.enumerated() {
-            for buffer in step.buffers { ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place }
-        }
-        return zip(counts, ranges).map { ArenaPlan.Request(byteCount: 4 * $0, steps: $1 ?? 0...0) }
-    }
 
     /// Nil for constants that no step reads.
     private static func used(_ constants: [DeviceConstant], by steps: [DeviceStep]) -> [DeviceConstant?] {
