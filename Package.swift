@@ -218,8 +218,8 @@ let package = Package(
         tests(
             of: "BackgroundService",
             [
-                "BackgroundTasksTesting", "CProcess", "JobLink", "ServiceAPI", "SystemConditions", "TaskModel",
-                "TaskStore", yams,
+                "BackgroundTasksTesting", "CProcess", "JobLink", "SchedulingCore", "ServiceAPI", "SystemConditions",
+                "TaskModel", "TaskStore", "WorkerPriority", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
         tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", protobuf]),

@@ -56,6 +56,8 @@ package struct JobDocument: Codable, Hashable, Sendable {
     package var priority: RunTerms.Priority
     /// What gives it its processor share, e.g. `autogroup`; nil while it does not run.
     package var priorityTier: String?
+    /// Processors it may use, while others want them; nil for all.
+    package var processorLimit: Double?
     package var terms: Terms?
     package var progress: ProgressSnapshot?
     /// 0 ... 1 where the work tells only that.

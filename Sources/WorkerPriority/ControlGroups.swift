@@ -39,10 +39,12 @@ struct ControlGroups {
 
     func isIn(unit: String) -> Bool { unified?.split(separator: "/").last.map { $0 == unit } ?? false }
 
+    /// Where its own group is shown.
+    var folder: String? { unified.map { system.cgroups + $0 } }
+
     /// The weight of its own group as the kernel holds it: 0 for idle; nil where it has none.
     var weight: Int? {
-        guard let unified else { return nil }
-        let folder = system.cgroups + unified
+        guard let folder else { return nil }
         if system.text(folder + "/cpu.idle") == "1" { return 0 }
         return system.text(folder + "/cpu.weight").flatMap { Int($0) }
     }

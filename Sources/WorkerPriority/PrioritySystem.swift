@@ -26,12 +26,12 @@ package struct PrioritySystem: Sendable {
         self.patience = patience
     }
 
-    /// The text of a small file, without white space around it; nil when it cannot be read.
-    func text(_ path: String) -> String? {
+    /// The text of a file of at most so many bytes, without white space around it; nil when it cannot be read.
+    func text(_ path: String, upTo limit: Int = 16 << 10) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
         guard count >= 0 else { return nil }
         return String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

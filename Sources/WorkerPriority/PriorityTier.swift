@@ -11,7 +11,8 @@ package enum PriorityTier: String, Codable, Hashable, Sendable, CaseIterable {
     package var sentence: String {
         switch self {
         case .userManager:
-            "Background jobs run at the lowest weight, as units of your systemd manager, and are raised at once."
+            "Background jobs run at the lowest weight, as units of your systemd manager, leave other sessions what they "
+                + "want of the processors, and are raised at once."
         case .autogroup:
             "Background jobs run in a session of their own at the lowest weight (autogroup), and are raised at once."
         case .pacing:

@@ -100,6 +100,12 @@ package struct WorkerPriority: Sendable {
         return .applied(.pacing)
     }
 
+    /// The processors of the job's unit, where that is what gives it its priority.
+    package var processors: UnitProcessors? {
+        guard tier == .userManager, let folder = ControlGroups(of: process, system)?.folder else { return nil }
+        return UnitProcessors(folder: folder, system: system)
+    }
+
     private mutating func applyByManager(_ priority: RunTerms.Priority) -> Outcome? {
         guard let unit, !failed.contains(.userManager), let manager = UserManager(system) else { return nil }
         if ControlGroups(of: process, system)?.isIn(unit: unit) == true {

@@ -28,6 +28,7 @@ import Yams
         let schema = try schema("Job")
         #expect(try keys(job) == schema.required)
         job.priorityTier = "autogroup"
+        job.processorLimit = 0.5
         job.terms = .init(
             RunTerms(priority: .background, chunkTarget: .milliseconds(50), dutyCycle: 1, concurrency: 1))
         job.progress = ProgressSnapshot(

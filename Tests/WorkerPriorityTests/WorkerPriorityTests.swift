@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TaskModel
 import Testing
@@ -170,6 +171,37 @@ import WorkerPriority
         let launch = WorkerPriority.launch(
             ["a"], environment: &environment, unit: "u", priority: .foreground, system: fixture.system)
         #expect(launch.unit == nil)
+    }
+
+    @Test func processorsOfAUnitAreCountedAndLimited() throws {
+        try fixture.putManager(set: "exit 0")
+        try fixture.put("usage_usec 1500000\nuser_usec 9\n", PriorityFixture.unitFolder + "/cpu.stat")
+        try fixture.put("max 100000\n", PriorityFixture.unitFolder + "/cpu.max")
+        var job = priority(unit: "bgrun-job-3")
+        #expect(job.processors == nil, "nothing was read back yet")
+        _ = job.apply(.background)
+        let processors = try #require(job.processors)
+        #expect(processors.used == .milliseconds(1500))
+        #expect(processors.limit(to: nil))
+        #expect(processors.limit(to: 0.5))
+        #expect(fixture.text(PriorityFixture.unitFolder + "/cpu.max") == "50000 100000")
+        // A file keeps what is longer than the text, as the kernel's would keep a value that it does not take.
+        #expect(!processors.limit(to: 0), "no less than the kernel's least")
+        #expect(fixture.text(PriorityFixture.unitFolder + "/cpu.max") == "1000 1000000")
+        try FileManager.default.removeItem(atPath: fixture.folder + "/" + PriorityFixture.unitFolder)
+        #expect(processors.used == nil)
+        #expect(!processors.limit(to: 1))
+    }
+
+    @Test func processorsOfAMachineAreCounted() throws {
+        #expect(MachineProcessors(system: fixture.system) == nil)
+        try fixture.put("cpu  1 2 3 400 5 6 7 8 9 10\ncpu0 1\ncpu1 1\ncpu2 1\nintr 1 cpu\n", "proc/stat")
+        let machine = try #require(MachineProcessors(system: fixture.system))
+        #expect(machine.count == 3)
+        #expect(machine.idle == .milliseconds(4130))
+        try fixture.put("cpu  1 2\ncpu0 1\n", "proc/stat")
+        #expect(MachineProcessors(system: fixture.system) == nil)
+        #expect(MachineProcessors() != nil, "this machine's")
     }
 
     @Test(

@@ -42,6 +42,9 @@ enum JobText {
         line("state", state(job))
         line("progress", progress(job))
         if job.state.isActive { line("priority", job.priority.rawValue + (job.priorityTier.map { " (\($0))" } ?? "")) }
+        if let limit = job.processorLimit {
+            line("held back", "to \(String(format: "%.2f", limit)) processors: others use the rest")
+        }
         if let terms = job.terms {
             line(
                 "chunks",

@@ -103,7 +103,9 @@ extension JobKeeper {
             book.update(job) {
                 $0.stored.process = .init(id: identity.processID, start: identity.start, boot: identity.boot)
             }
-            let priority = JobPriority(process: identity.processID, unit: started.unit) { [weak self] tier in
+            let priority = JobPriority(
+                job, process: identity.processID, unit: started.unit, limits: processorLimits
+            ) { [weak self] tier in
                 self?.book.touch(job) { $0.tier = tier.rawValue }
             }
             priorities.withLock { $0[job] = priority }

@@ -46,6 +46,7 @@ extension JobKeeper {
         document.phase = entry.phase
         document.device = entry.device
         document.priorityTier = entry.tier
+        document.processorLimit = processorLimits.limit(of: job)
         guard entry.stored.state != .ended else { return document }
         let process = process(job)?.identity.processID
         let (summary, reasons, waits, offset) = host.read { state in

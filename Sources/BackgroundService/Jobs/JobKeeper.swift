@@ -54,6 +54,7 @@ package final class JobKeeper: Sendable {
     let processes = Lock<[JobID: JobProcess]>([:])
     /// What gives the processes of each job their share of the processor.
     let priorities = Lock<[JobID: JobPriority]>([:])
+    let processorLimits = ProcessorLimits()
     /// Launches that wait for the end of the process before theirs.
     let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
     /// Commands that stand still while the machine sleeps.
