@@ -136,7 +136,11 @@ let package = Package(
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
+        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"]),
+        // FreeType's headers find each other by this path alone.
+        .target(
+            name: "CTypeset", cSettings: cSettings + [.unsafeFlags(["-I/usr/include/freetype2"])],
+            linkerSettings: [.linkedLibrary("dl")]),
         room("ImageCodecs", ["CImageCodecs", "Locking"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,

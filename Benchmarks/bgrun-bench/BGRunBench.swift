@@ -9,7 +9,7 @@ struct BGRunBench: ParsableCommand {
         subcommands: [
             PhotosCommand.self, CompareCommand.self, PipelineCommand.self, SchedulerCommand.self, IdleCommand.self,
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
-            CostCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
+            CostCommand.self, SoakCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
             InferenceCommand.self, InferenceStartCommand.self, InferenceOnceCommand.self,
         ]
     )

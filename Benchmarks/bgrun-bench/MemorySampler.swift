@@ -29,7 +29,8 @@ final class MemorySampler: Sendable {
         return peak.withLock { $0 }
     }
 
-    private static func bytes(below root: pid_t) -> Int {
+    /// Bytes of all processes below one, now.
+    static func bytes(below root: pid_t) -> Int {
         var open = children(of: root)
         var sum = 0
         while let process = open.popLast() {

@@ -9,7 +9,8 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, InferCommand.self, EnhanceCommand.self, RunCommand.self, JobsCommand.self,
+            ExportCommand.self, VerifyCommand.self, InferCommand.self, EnhanceCommand.self, RunCommand.self,
+            JobsCommand.self,
             ShowCommand.self,
             AttachCommand.self,
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
@@ -55,7 +56,7 @@ enum Program {
         program: identifier, modes: Set(TaskKind.allCases),
         permitted: [
             IdentifierPattern("\(identifier).export.*"), IdentifierPattern("\(identifier).infer.*"),
-            IdentifierPattern("\(identifier).enhance.*"),
+            IdentifierPattern("\(identifier).enhance.*"), IdentifierPattern("\(identifier).verify.*"),
         ],
         grants: .gpu)
 }

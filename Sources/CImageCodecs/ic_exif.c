@@ -55,6 +55,21 @@ static ExifData *load(const uint8_t *exif, size_t size) {
     return data;
 }
 
+/// A copy of what is there, without its prefix, to be given back with `free`; NULL where nothing is. Ends the data.
+static uint8_t *saved_copy(ExifData *data, size_t *copy_size) {
+    uint8_t *saved = NULL, *edited = NULL;
+    unsigned saved_size = 0;
+    if (count_entries(data) > 0) exif_data_save_data(data, &saved, &saved_size);
+    if (saved && saved_size > sizeof prefix) {
+        *copy_size = saved_size - sizeof prefix;
+        edited = malloc(*copy_size);
+        if (edited) memcpy(edited, saved + sizeof prefix, *copy_size);
+    }
+    free(saved);
+    exif_data_unref(data);
+    return edited;
+}
+
 static ExifEntry *interoperability_index(ExifData *data) {
     ExifEntry *entry =
         exif_content_get_entry(data->ifd[EXIF_IFD_INTEROPERABILITY], EXIF_TAG_INTEROPERABILITY_INDEX);
@@ -98,15 +113,87 @@ uint8_t *ic_exif_copy_edited(
         set_number(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, 1);
         if (has_index(data, "R03")) set_index(data, "R98");
     }
-    uint8_t *saved = NULL, *edited = NULL;
-    unsigned saved_size = 0;
-    if (count_entries(data) > 0) exif_data_save_data(data, &saved, &saved_size);
-    if (saved && saved_size > sizeof prefix) {
-        *edited_size = saved_size - sizeof prefix;
-        edited = malloc(*edited_size);
-        if (edited) memcpy(edited, saved + sizeof prefix, *edited_size);
+    return saved_copy(data, edited_size);
+}
+
+// Tags that libexif has no names for (Exif 2.32 and Microsoft's).
+enum { TAG_OWNER_NAME = 0xA430, TAG_XP_TITLE = 0x9C9B, TAG_XP_SUBJECT = 0x9C9F, TAG_RATING = 0x4746 };
+
+// Which part of the metadata an entry belongs to: the place of `MetadataGroup` among all.
+static unsigned group_of(ExifIfd directory, unsigned tag) {
+    enum { GPS, CAMERA, DATES, COPYRIGHT, ARTIST, DESCRIPTION, OTHER };
+    if (directory == EXIF_IFD_GPS) return GPS;
+    switch (tag) {
+    case EXIF_TAG_DATE_TIME:
+    case EXIF_TAG_DATE_TIME_ORIGINAL:
+    case EXIF_TAG_DATE_TIME_DIGITIZED:
+    case EXIF_TAG_SUB_SEC_TIME:
+    case EXIF_TAG_SUB_SEC_TIME_ORIGINAL:
+    case EXIF_TAG_SUB_SEC_TIME_DIGITIZED: return DATES;
+    case EXIF_TAG_COPYRIGHT: return COPYRIGHT;
+    case EXIF_TAG_ARTIST:
+    case EXIF_TAG_XP_AUTHOR:
+    case TAG_OWNER_NAME: return ARTIST;
+    case EXIF_TAG_IMAGE_DESCRIPTION:
+    case EXIF_TAG_USER_COMMENT:
+    case EXIF_TAG_XP_COMMENT:
+    case EXIF_TAG_XP_KEYWORDS:
+    case TAG_XP_TITLE:
+    case TAG_XP_SUBJECT:
+    case TAG_RATING: return DESCRIPTION;
+    case EXIF_TAG_MAKE:
+    case EXIF_TAG_MODEL:
+    case EXIF_TAG_SOFTWARE: return CAMERA;
+    case EXIF_TAG_EXIF_VERSION:
+    case EXIF_TAG_COMPONENTS_CONFIGURATION:
+    case EXIF_TAG_FLASH_PIX_VERSION:
+    case EXIF_TAG_COLOR_SPACE:
+    case EXIF_TAG_PIXEL_X_DIMENSION:
+    case EXIF_TAG_PIXEL_Y_DIMENSION: return OTHER;
     }
-    free(saved);
-    exif_data_unref(data);
-    return edited;
+    // OffsetTime and its kin.
+    if (tag >= 0x9010 && tag <= 0x9012) return DATES;
+    // What is left there is about how it was taken.
+    return directory == EXIF_IFD_EXIF ? CAMERA : OTHER;
+}
+
+static void set_text(ExifData *data, ExifTag tag, const char *text) {
+    if (!text) return;
+    ExifContent *content = data->ifd[EXIF_IFD_0];
+    ExifEntry *entry = exif_content_get_entry(content, tag);
+    if (entry) exif_content_remove_entry(content, entry);
+    size_t size = strlen(text) + 1;
+    entry = exif_entry_new();
+    if (!entry) return;
+    // Given back by the entry with the library's default functions, which are the C library's.
+    uint8_t *copy = malloc(size);
+    if (copy) {
+        memcpy(copy, text, size);
+        entry->tag = tag;
+        entry->format = EXIF_FORMAT_ASCII;
+        entry->components = size;
+        entry->data = copy;
+        entry->size = (unsigned)size;
+        exif_content_add_entry(content, entry);
+    }
+    exif_entry_unref(entry);
+}
+
+uint8_t *ic_exif_copy_selected(
+    const uint8_t *exif, size_t size, uint32_t kept, const char *artist, const char *copyright, size_t *edited_size) {
+    if (size > UINT32_MAX / 2) return NULL;
+    ExifData *data = size ? load(exif, size) : exif_data_new();
+    if (!data) return NULL;
+    if (!size) exif_data_set_byte_order(data, EXIF_BYTE_ORDER_INTEL);
+    for (int i = 0; i < EXIF_IFD_COUNT; i++) {
+        ExifContent *content = data->ifd[i];
+        for (unsigned j = content->count; j > 0; j--) {
+            ExifEntry *entry = content->entries[j - 1];
+            if (!(kept >> group_of((ExifIfd)i, entry->tag) & 1)) exif_content_remove_entry(content, entry);
+        }
+    }
+    drop_thumbnail(data);
+    set_text(data, EXIF_TAG_ARTIST, artist);
+    set_text(data, EXIF_TAG_COPYRIGHT, copyright);
+    return saved_copy(data, edited_size);
 }

@@ -1,6 +1,14 @@
 /// A file format this package reads or writes, told apart by content.
 package enum ImageFormat: String, Codable, Hashable, Sendable, CaseIterable {
     case jpeg, png, tiff, webp
+
+    /// It can be written with losses, the fewer the higher its quality.
+    package var hasQuality: Bool {
+        switch self {
+        case .png, .tiff: false
+        default: true
+        }
+    }
 }
 
 /// How the samples of one decoded row lie in memory: interleaved, row-major, native byte order.

@@ -3,9 +3,17 @@ enum PhotoshopResources {
     /// Resources that hold a small picture of the original.
     private static let thumbnails: Set<Int> = [0x0409, 0x040C]
 
-    /// The list without its thumbnails; from where it cannot be followed any more, nothing is kept.
-    static func withoutThumbnails(_ resources: [UInt8]) -> [UInt8] {
-        var kept: [UInt8] = []
+    struct Resource {
+        var identifier: Int
+        /// The whole block.
+        var range: Range<Int>
+        /// Its data without their padding.
+        var data: Range<Int>
+    }
+
+    /// The blocks, as far as they can be followed.
+    static func list(_ resources: [UInt8]) -> [Resource] {
+        var list: [Resource] = []
         var start = 0
         while start + 12 <= resources.count, resources[start..<start + 4].elementsEqual("8BIM".utf8) {
             let identifier = Int(resources[start + 4]) << 8 | Int(resources[start + 5])
@@ -15,9 +23,22 @@ enum PhotoshopResources {
             let size = resources[sizeStart..<sizeStart + 4].reduce(0) { $0 << 8 | Int($1) }
             guard size <= resources.count - sizeStart - 4 else { break }
             let end = min(sizeStart + 4 + (size + 1) / 2 * 2, resources.count)
-            if !thumbnails.contains(identifier) { kept += resources[start..<end] }
+            list.append(
+                Resource(identifier: identifier, range: start..<end, data: sizeStart + 4..<sizeStart + 4 + size))
             start = end
         }
-        return kept
+        return list
+    }
+
+    /// The list without its thumbnails; from where it cannot be followed any more, nothing is kept.
+    static func withoutThumbnails(_ resources: [UInt8]) -> [UInt8] {
+        list(resources).filter { !thumbnails.contains($0.identifier) }.flatMap { resources[$0.range] }
+    }
+
+    /// One block without a name.
+    static func resource(_ identifier: Int, _ data: [UInt8]) -> [UInt8] {
+        let number = [UInt8(identifier >> 8 & 255), UInt8(identifier & 255), 0, 0]
+        let size = [24, 16, 8, 0].map { UInt8(data.count >> $0 & 255) }
+        return Array("8BIM".utf8) + number + size + data + (data.count % 2 == 1 ? [0] : [])
     }
 }

@@ -16,6 +16,7 @@ package final class ImageExporter {
     private let window = RowWindow()
     private let staging = Scratch()
     private var buffers: [OutputPipeline.Buffers] = []
+    private lazy var markMaker = MarkMaker(lanes)
 
     /// - Parameters:
     ///   - lanes: Where kernels run.
@@ -92,13 +93,18 @@ package final class ImageExporter {
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
         result.workingBytes = input.bytes.count + preparation.workingBytes
         var pipelines: [OutputPipeline] = []
+        var chains: [EncoderChain] = []
+        let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
         for (index, output) in preparation.outputs.enumerated() {
-            let encoder = try CodecRegistry.encoder(for: output.encode)
-            encoder.pulse = pulse
-            result.workingBytes += encoder.workingBytes
+            let marks = try markMaker.marks(
+                of: output.item.settings, on: output.encode, facts, item.limits, pulse)
+            let chain = try EncoderChain(output.encode, output.item.settings, marks: marks)
+            chain.head.pulse = pulse
+            result.workingBytes += chain.head.workingBytes
+            chains.append(chain)
             pipelines.append(
                 OutputPipeline(
-                    plan: output.plan, lane: lane, encoder: encoder, buffers: buffers[index], pulse: pulse))
+                    plan: output.plan, lane: lane, encoder: chain.head, buffers: buffers[index], pulse: pulse))
         }
         guard result.workingBytes <= item.limits.maxWorkingBytes else {
             throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
@@ -115,7 +121,7 @@ package final class ImageExporter {
         result.times.decode = source.decodeSeconds
 
         var files: [(ItemResult.Output, PendingFile)] = []
-        for (pipeline, output) in zip(pipelines, preparation.outputs) {
+        for (index, (pipeline, output)) in zip(pipelines, preparation.outputs).enumerated() {
             var written = ItemResult.Output(
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
@@ -123,7 +129,7 @@ package final class ImageExporter {
             let megapixels = Double(output.encode.width * output.encode.height) / 1e6
             try pipeline.finish { step in
                 var progress = ItemProgress(done: source.height, total: source.height)
-                if step == .encoder { progress.encodingMegapixels = megapixels }
+                if step == .encoder { progress.encodingMegapixels = megapixels * chains[index].silence }
                 try tell(progress)
             } write: { bytes in
                 written.bytes = bytes.count
@@ -136,6 +142,7 @@ package final class ImageExporter {
                     try file.write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 }
             }
+            if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds
             files.append((written, file))

@@ -8,18 +8,19 @@ package enum OutputSize: Codable, Hashable, Sendable {
     case longEdge(Int)
     /// The largest size that fits into the box.
     case fit(width: Int, height: Int)
-    /// Exactly the box; what sticks out at the longer side is cut off evenly.
+    /// Exactly the box; what sticks out at the longer side is cut off, evenly without an ``OutputSettings/gravity``.
     case fill(width: Int, height: Int)
+    /// The largest size of at most so many million pixels.
+    case megapixels(Double)
+
+    /// Parts of the picture may be left out.
+    package var cuts: Bool { if case .fill = self { true } else { false } }
 }
 
 package enum OutputColorSpace: String, Codable, Hashable, Sendable, CaseIterable {
     case srgb, displayP3 = "display-p3"
     /// The profile of the input is kept.
     case keep
-}
-
-package enum MetadataPolicy: String, Codable, Hashable, Sendable, CaseIterable {
-    case keep, strip
 }
 
 /// Unsharp mask on luma: `y + amount * (y - gaussian(y, sigma))`, at output size.
@@ -41,10 +42,14 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var size: OutputSize = .original
     /// Small pictures are enlarged to `size` only when this is set.
     package var enlarge = false
+    /// Which part of the picture `fill` keeps; nil is the middle.
+    package var gravity: Placement?
     /// nil: the input's own format where it can be written, else JPEG.
     package var format: ImageFormat?
     /// 1 ... 100; nil is the format's default (JPEG 85, WebP 80).
     package var quality: Int?
+    /// The quality is lowered until the file has at most so many bytes; only for formats with a quality.
+    package var maxBytes: Int?
     /// 8 or 16; 16 only for PNG. nil: 16 for PNG made from more than 8 bits, else 8.
     package var bitsPerChannel: Int?
     package var colorSpace: OutputColorSpace = .srgb
@@ -53,9 +58,17 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     /// Decode at full scale and resize from there; without it a JPEG may be decoded at 4, 2 or 1 eighths first.
     package var exact = false
     package var sharpening: Sharpening?
+    /// A picture that is put onto each output.
+    package var pictureMark: PictureMark?
+    /// A line of text that is put onto each output.
+    package var textMark: TextMark?
     /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.
     package var matte: [UInt8] = [255, 255, 255]
-    package var metadata: MetadataPolicy = .keep
+    package var metadata: MetadataSelection = .keep
+    /// Takes the place of who made the picture by its metadata.
+    package var artist: String?
+    /// Takes the place of the notice in its metadata.
+    package var copyright: String?
     package var lossless = false
     package var optimize = false
     package var progressive = false

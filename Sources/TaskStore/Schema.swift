@@ -109,6 +109,9 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("4 commands of jobs") { db in
+            try db.execute(sql: "ALTER TABLE job ADD COLUMN command TEXT")
+        }
         return migrator
     }
 }

@@ -54,9 +54,10 @@ package final class TaskStore: Sendable {
 
     package static func path(in folder: String) -> String { folder + "/tasks.sqlite" }
 
-    /// Begins a job, or goes on with it where its last run was stopped or killed. `now` counts seconds since 1970.
+    /// Begins a job, or goes on with it where its last run was stopped or killed. `command` is what would begin it again;
+    /// `now` counts seconds since 1970.
     package func begin(
-        _ request: TaskRequest, requestText: String, now: Double
+        _ request: TaskRequest, requestText: String, command: String? = nil, now: Double
     ) throws(StoreError) -> JobRecord {
         try write { db in
             let row = try Row.fetchOne(
@@ -64,17 +65,19 @@ package final class TaskStore: Sendable {
                 arguments: [request.identifier.rawValue])
             guard let row else {
                 try db.execute(
-                    sql: "INSERT INTO job (identifier, request, run, program, begun) VALUES (?, ?, 1, ?, ?)",
-                    arguments: [request.identifier.rawValue, requestText, self.program, now])
+                    sql:
+                        "INSERT INTO job (identifier, request, command, run, program, begun) VALUES (?, ?, ?, 1, ?, ?)",
+                    arguments: [request.identifier.rawValue, requestText, command, self.program, now])
                 return JobRecord(id: db.lastInsertedRowID, run: 1, continues: false)
             }
             let outcome: String? = row["outcome"]
             let continues = outcome?.hasPrefix("completed") != true
             let job = JobRecord(id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues)
             try db.execute(
-                sql:
-                    "UPDATE job SET request = ?, run = ?, program = ?, begun = ?, ended = NULL, outcome = NULL WHERE id = ?",
-                arguments: [requestText, job.run, self.program, now, job.id])
+                sql: """
+                    UPDATE job SET request = ?, command = ?, run = ?, program = ?, begun = ?, ended = NULL, outcome = NULL
+                    WHERE id = ?
+                    """, arguments: [requestText, command, job.run, self.program, now, job.id])
             return job
         }
     }
@@ -289,7 +292,8 @@ private struct OpeningLock: ~Copyable {
 }
 
 extension MadeRecord {
-    fileprivate init(_ row: Row) {
+    /// Of a row of `output` with its settings as `settings_text`.
+    init(_ row: Row) {
         self.init(
             job: row["job"], run: row["run"], input: row["input"],
             inputIdentity: FileIdentity(size: row["input_size"], modified: row["input_modified"]),

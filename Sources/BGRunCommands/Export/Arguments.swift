@@ -46,8 +46,19 @@ struct ByteCount: ExpressibleByArgument, Hashable, Sendable {
 struct OutputFlags: ParsableArguments {
     @Option(
         help: .init(
-            "Long edge in pixels, or long:N, fit:WxH, fill:WxH, original.", valueName: "size"))
+            "Long edge in pixels, or long:N, fit:WxH, fill:WxH, 2mp (megapixels), original.", valueName: "size"))
     var size: String?
+
+    @Option(
+        help: .init(
+            "What fill:WxH keeps: center (default), top, bottom-left ..., or fractions as 0.5/0.3.", valueName: "place")
+    )
+    var gravity: String?
+
+    @Option(
+        help: .init(
+            "Lower the quality until the file is no larger, e.g. 500k or 2M (units of 1024).", valueName: "size"))
+    var maxBytes: String?
 
     @Flag(help: "Enlarge pictures that are smaller than the size.")
     var enlarge = false
@@ -79,8 +90,43 @@ struct OutputFlags: ParsableArguments {
     @Option(help: .init("Colour under clear parts where the output has no alpha.", valueName: "RRGGBB"))
     var matte: String?
 
-    @Option(help: .init("keep (default) or strip.", valueName: "policy"))
+    @Option(
+        parsing: .unconditional,
+        help: .init(
+            """
+            keep (default), strip, all but some groups as -gps,-camera, or some alone as +copyright,+artist: gps, \
+            camera, dates, copyright, artist, description, other.
+            """, valueName: "groups"))
     var metadata: String?
+
+    @Option(help: .init("Who made the pictures, for their metadata.", valueName: "name"))
+    var artist: String?
+
+    @Option(help: .init("The copyright notice for their metadata.", valueName: "text"))
+    var copyright: String?
+
+    @Option(
+        help: .init(
+            """
+            A picture on top, with its place (bottom-right, top, 0.5/0.9 ...), opacity (0.8) and width as a part of the \
+            output's (0.15).
+            """, valueName: "logo[:place[:opacity[:scale]]]"))
+    var watermark: String?
+
+    @Option(help: .init("A line on top, with {year} {date} {stem} in it.", valueName: "text"))
+    var watermarkText: String?
+
+    @Option(
+        help: .init(
+            "Place, opacity (0.7) and height as a part of the shorter side (0.035) of that line.",
+            valueName: "place[:opacity[:scale]]"))
+    var textStyle: String?
+
+    @Option(help: .init("Colour of that line, by default white.", valueName: "RRGGBB"))
+    var textColor: String?
+
+    @Option(help: .init("A font file, or the name of an installed one; by default DejaVu Sans.", valueName: "font"))
+    var font: String?
 
     @Flag(help: "Lossless webp.")
     var lossless = false
@@ -108,12 +154,22 @@ struct OutputFlags: ParsableArguments {
             valueName: "settings"))
     var output: [String] = []
 
+    @Option(
+        help: .init(
+            "A file (YAML) with a name for each output and its settings below, e.g. web: {size: 2048, format: webp}.",
+            valueName: "file"), completion: .file())
+    var outputs: String?
+
     /// The outputs of each input.
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
         var base = OutputSpec()
         let values = [
-            ("size", size), ("format", format), ("quality", quality), ("bits", bits), ("color", color),
-            ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("name", name),
+            ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("format", format), ("quality", quality),
+            ("bits", bits), ("color", color),
+            ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("artist", artist),
+            ("copyright", copyright),
+            ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
+            ("text-color", textColor), ("font", font), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
         let flags = [
@@ -122,12 +178,13 @@ struct OutputFlags: ParsableArguments {
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
         var specs: [OutputSpec] = []
+        if let outputs { specs += try OutputsFile.read(outputs, over: base) }
         for text in output { specs.append(try base.applying(text)) }
         if specs.isEmpty { specs = [base] }
         for spec in specs {
             if let contradiction = spec.contradiction { throw OutputSpec.Mistake(description: contradiction) }
         }
-        return specs
+        return specs.map { $0.complete() }
     }
 }
 

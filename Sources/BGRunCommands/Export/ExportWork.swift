@@ -12,7 +12,9 @@ struct ExportWork: Work {
     let folder: String
     let inputs: [String]
     let decodeLimits: DecodeLimits
-    private let specs: [OutputSpec]
+    private var specs: [OutputSpec]
+    /// Of the command as it was given: what is found in its files makes no other job.
+    private let identity: [String]
     private let templates: [NameTemplate]
     private let job: JobFlags
 
@@ -25,16 +27,18 @@ struct ExportWork: Work {
         let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
         templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
         job = command.job
+        identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
     }
 
+    mutating func prepare() -> WorkEnding? { MarkFiles.look(at: &specs) }
+
     var request: TaskRequest {
-        let identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
-        return job.request(
+        job.request(
             "export.\(Fingerprint.hexadecimal(identity))", title: "Export to \(folder)",
             subtitle: inputs.joined(separator: ", "))
     }
 
-    var workerTerms: WorkerTerms.Work { .export }
+    var workerTerms: WorkerTerms.Work { .export(files: specs.flatMap(\.settings.markFiles).map(\.path)) }
 
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?

@@ -57,6 +57,12 @@ extension ExportPlanner {
         if specs[candidate.spec].settings.bitsPerChannel == 16 && candidate.format != .png {
             return ("needsPNG", "16 bits need format png, and its output is \(candidate.format.rawValue)")
         }
+        if specs[candidate.spec].settings.maxBytes != nil && !candidate.format.hasQuality {
+            return (
+                "needsQuality",
+                "--max-bytes lowers the quality, and its output is \(candidate.format.rawValue), which has none"
+            )
+        }
         return nil
     }
 

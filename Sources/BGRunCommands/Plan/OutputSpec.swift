@@ -6,6 +6,8 @@ struct OutputSpec: Hashable, Sendable {
     var settings = OutputSettings()
     /// Template of the path below the output folder; nil is the default for the number of outputs.
     var name: String?
+    /// What is said about a text on top, whatever comes first; see ``complete()``.
+    var text = TextParts()
 
     /// What a command line got wrong, one sentence.
     struct Mistake: Error, Hashable, CustomStringConvertible {
@@ -15,11 +17,22 @@ struct OutputSpec: Hashable, Sendable {
     /// Reads `key=value,key=value` over these settings.
     func applying(_ text: String) throws(Mistake) -> OutputSpec {
         var spec = self
-        for part in text.split(separator: ",") {
+        for part in Self.parts(of: text) {
             let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
             try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
         }
         return spec
+    }
+
+    /// What commas divide; `metadata=-gps,-camera` is one part.
+    private static func parts(of text: String) -> [String] {
+        text.split(separator: ",").reduce(into: []) { parts, part in
+            if let last = parts.indices.last, let sign = part.first, "+-".contains(sign) {
+                parts[last] += "," + part
+            } else {
+                parts.append(String(part))
+            }
+        }
     }
 
     /// Sets one option by the name of its flag; a flag without a value is set by nil.
@@ -27,6 +40,12 @@ struct OutputSpec: Hashable, Sendable {
         switch key {
         case "name": name = try required(key, value)
         case "size": settings.size = try Self.size(required(key, value))
+        case "gravity": settings.gravity = try Self.placement(key, required(key, value))
+        case "max-bytes":
+            guard let count = ByteCount(argument: try required(key, value)) else {
+                throw Mistake(description: "max-bytes is a size as 500k or 2M, not \"\(value ?? "")\"")
+            }
+            settings.maxBytes = count.bytes
         case "format": settings.format = try Self.format(required(key, value))
         case "quality": settings.quality = try Self.number(key, required(key, value), in: 1...100)
         case "bits":
@@ -34,9 +53,16 @@ struct OutputSpec: Hashable, Sendable {
             guard bits == 8 || bits == 16 else { throw Mistake(description: "bits is 8 or 16, not \(bits)") }
             settings.bitsPerChannel = bits
         case "color": settings.colorSpace = try Self.choice(key, required(key, value))
-        case "metadata": settings.metadata = try Self.choice(key, required(key, value))
+        case "metadata": settings.metadata = try Self.selection(required(key, value))
+        case "artist": settings.artist = try required(key, value)
+        case "copyright": settings.copyright = try required(key, value)
+        case "watermark": settings.pictureMark = try Self.pictureMark(required(key, value))
+        case "watermark-text": text.text = try Self.markText(required(key, value))
+        case "text-style": text.style = try Self.markStyle(key, required(key, value), from: .text)
+        case "text-color": text.color = try Self.color(key, required(key, value))
+        case "font": text.font = try required(key, value)
         case "sharpen": settings.sharpening = try Self.sharpening(required(key, value))
-        case "matte": settings.matte = try Self.matte(required(key, value))
+        case "matte": settings.matte = try Self.color(key, required(key, value))
         case "enlarge": settings.enlarge = try flag(key, value)
         case "linear": settings.linearLight = try flag(key, value)
         case "exact": settings.exact = try flag(key, value)
@@ -50,6 +76,14 @@ struct OutputSpec: Hashable, Sendable {
 
     /// Which settings exclude each other, one sentence; nil when they fit.
     var contradiction: String? {
+        if settings.maxBytes != nil {
+            if settings.lossless { return "max-bytes needs a quality to lower; leave out lossless" }
+            if let format = settings.format, !format.hasQuality {
+                return "max-bytes needs a format with a quality, as jpeg and webp have, not \(format.rawValue)"
+            }
+        }
+        if text.text == nil, text != TextParts() { return "font, text-style and text-color go with watermark-text" }
+        if settings.gravity != nil, !settings.size.cuts { return "gravity goes with the size fill:WxH" }
         guard let format = settings.format else { return nil }
         if settings.bitsPerChannel == 16 && format != .png { return "16 bits need format png, not \(format.rawValue)" }
         if settings.lossless && format == .jpeg { return "jpeg cannot be lossless; use webp or png" }
@@ -63,6 +97,7 @@ struct OutputSpec: Hashable, Sendable {
         case .original: "original"
         case .longEdge(let length): "\(length)"
         case .fit(let width, let height), .fill(let width, let height): "\(width)x\(height)"
+        case .megapixels(let millions): (millions == millions.rounded() ? "\(Int(millions))" : "\(millions)") + "mp"
         }
     }
 
@@ -86,6 +121,13 @@ extension OutputSpec {
 
     static func size(_ text: String) throws(Mistake) -> OutputSize {
         if text == "original" { return .original }
+        let count = text.hasPrefix("megapixels:") ? text.dropFirst(11) : text.hasSuffix("mp") ? text.dropLast(2) : nil
+        if let count {
+            guard let millions = Double(count), (0.000_1...10_000).contains(millions) else {
+                throw Mistake(description: "megapixels are a number such as 2 or 0.5, not \"\(count)\"")
+            }
+            return .megapixels(millions)
+        }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 1 || parts[0] == "long" {
             return .longEdge(try number("size", parts[parts.count - 1], in: 1...maxEdge))
@@ -93,11 +135,23 @@ extension OutputSpec {
         let edges = parts[1].split(separator: "x", omittingEmptySubsequences: false).map(String.init)
         guard ["fit", "fill"].contains(parts[0]), edges.count == 2 else {
             throw Mistake(
-                description: "a size is 2048, long:2048, fit:1920x1080, fill:800x800 or original, not \"\(text)\"")
+                description: "a size is 2048, long:2048, fit:1920x1080, fill:800x800, 2mp or original, not \"\(text)\"")
         }
         let width = try number("size", edges[0], in: 1...maxEdge)
         let height = try number("size", edges[1], in: 1...maxEdge)
         return parts[0] == "fit" ? .fit(width: width, height: height) : .fill(width: width, height: height)
+    }
+
+    /// A place by its name, or by fractions of width and height.
+    static func placement(_ key: String, _ text: String) throws(Mistake) -> Placement {
+        if let place = Placement.names[text] { return place }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
+        guard parts.count == 2, let x = parts[0], let y = parts[1], (0...1).contains(x), (0...1).contains(y) else {
+            throw Mistake(
+                description: "\(key) is top, bottom-left, center and the like, or fractions as 0.5/0.3, not \"\(text)\""
+            )
+        }
+        return Placement(x: x, y: y)
     }
 
     static func format(_ text: String) throws(Mistake) -> ImageFormat {
@@ -121,10 +175,10 @@ extension OutputSpec {
         return Sharpening(amount: amount, sigma: sigma)
     }
 
-    static func matte(_ text: String) throws(Mistake) -> [UInt8] {
+    static func color(_ key: String, _ text: String) throws(Mistake) -> [UInt8] {
         let digits = text.hasPrefix("#") ? String(text.dropFirst()) : text
         guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
-            throw Mistake(description: "a matte is six hexadecimal digits RRGGBB, not \"\(text)\"")
+            throw Mistake(description: "\(key) is six hexadecimal digits RRGGBB, not \"\(text)\"")
         }
         return [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
     }

@@ -27,6 +27,8 @@ struct InputRecord: Codable, Hashable, Sendable {
     var code: String?
     /// One sentence.
     var reason: String?
+    /// The command that makes it anew, where that is known.
+    var remedy: String?
     var notes: [String] = []
     var format: String?
     var inputBytes = 0

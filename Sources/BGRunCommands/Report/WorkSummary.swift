@@ -7,6 +7,8 @@ struct WorkSummary: Encodable {
         var input: String
         var code: String?
         var reason: String?
+        /// The command that makes it anew, where that is known.
+        var remedy: String?
     }
 
     private var outcome: String
@@ -26,18 +28,20 @@ struct WorkSummary: Encodable {
     private var problemCount: Int
     /// Passed-over files by extension.
     private var passedOver: [String: Int]
+    /// Files among the outputs that are none.
+    private var unknown: [String]?
 
     /// Not told to programs.
     private var words: WorkWords
 
     private enum CodingKeys: CodingKey {
         case outcome, counts, left, abandoned, continued, device, outputs, outputBytes, seconds, megapixelsPerSecond
-        case problems, problemCount, passedOver
+        case problems, problemCount, passedOver, unknown
     }
 
     init(
         _ words: WorkWords, outcome: TaskOutcome, ledger: JobLedger, left: Int, abandoned: Int, continued: Bool,
-        seconds: Double
+        unknown: [String], seconds: Double
     ) {
         self.words = words
         self.outcome = outcome.code
@@ -45,6 +49,7 @@ struct WorkSummary: Encodable {
         self.abandoned = abandoned
         device = ledger.device ?? "cpu"
         passedOver = ledger.strangers
+        self.unknown = unknown.isEmpty ? nil : unknown
         self.continued = continued
         self.seconds = (seconds * 1000).rounded() / 1000
         counts = ledger.counts
@@ -52,7 +57,7 @@ struct WorkSummary: Encodable {
         outputBytes = ledger.outputBytes
         megapixelsPerSecond = seconds > 0 ? (ledger.megapixels / seconds * 10).rounded() / 10 : 0
         problems = ledger.problems.map {
-            Problem(input: $0.input, code: $0.code ?? $0.status.rawValue, reason: $0.reason)
+            Problem(input: $0.input, code: $0.code ?? $0.status.rawValue, reason: $0.reason, remedy: $0.remedy)
         }
         problemCount = ledger.problemCount
     }
@@ -61,6 +66,7 @@ struct WorkSummary: Encodable {
     func listing(atMost count: Int) -> WorkSummary {
         var shorter = self
         shorter.problems = Array(problems.prefix(count))
+        shorter.unknown = unknown.map { Array($0.prefix(count)) }
         return shorter
     }
 
@@ -70,7 +76,7 @@ struct WorkSummary: Encodable {
         var line =
             done == 0
             ? "No \(words.input) was \(words.done)"
-            : "\(words.done.capitalized) \(Self.count(done, words.input)) to \(folder)"
+            : "\(words.done.capitalized) \(Self.count(done, words.input)) \(words.place) \(folder)"
         line += " in \(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) s"
         if megapixelsPerSecond > 0 {
             line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)"
@@ -98,6 +104,11 @@ struct WorkSummary: Encodable {
         }
         if problemCount > JobLedger.maxListed {
             text += "  and \(problemCount - JobLedger.maxListed) more; --report lists all\n"
+        }
+        let remedies = Set(problems.compactMap(\.remedy)).sorted()
+        if !remedies.isEmpty {
+            text += "This makes them anew, once what is damaged or changed is removed:\n"
+            for remedy in remedies { text += "  \(remedy)\n" }
         }
         return text
     }

@@ -27,6 +27,8 @@ struct ItemRunSettings {
     /// Where all outputs lie; nil when no item is left to be done.
     var outputs: OutputFolder?
     var work: WorkerTerms.Work
+    /// No worker gets a second item.
+    var isolatesItems = false
 
     fileprivate static let flushInterval: Duration = .milliseconds(250)
     /// Time for what is being committed when the host is gone.
@@ -59,6 +61,8 @@ final class ItemRun<Plan: WorkPlan> {
     private var pausedSince: Duration?
     /// Time for items in work after a stop by the host.
     private var stopLimit: Duration?
+    /// Workers whose process was given an item.
+    private var usedWorkers: Set<Int> = []
     /// Workers that were given an item for the device.
     private var deviceWorkers: Set<Int> = []
     private var device: ComputeOffer.Device?
@@ -189,15 +193,20 @@ final class ItemRun<Plan: WorkPlan> {
 
     /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
     private func endWorkers() {
-        for (worker, process) in workers.enumerated() {
-            guard let process else { continue }
-            if deviceWorkers.contains(worker) {
-                _ = process.channel.send(HostMessage.leave)
-            } else {
-                process.kill()
-                _ = process.reap()
-            }
+        for worker in workers.indices { endWorker(worker, lingers: true) }
+    }
+
+    /// `lingers` leaves a worker that has something to keep to itself; otherwise its end is waited for.
+    private func endWorker(_ worker: Int, lingers: Bool = false) {
+        guard let process = workers[worker] else { return }
+        workers[worker] = nil
+        let usedDevice = deviceWorkers.remove(worker) != nil
+        if usedDevice {
+            _ = process.channel.send(HostMessage.leave)
+        } else {
+            process.kill()
         }
+        if !(usedDevice && lingers) { _ = process.reap() }
     }
 
     private func showProgress(force: Bool) {
@@ -324,6 +333,7 @@ final class ItemRun<Plan: WorkPlan> {
             // A worker begins nothing before what it has finished is known to be: a kill costs what is in work.
             journal.settle()
             try journal.plan(plan, from: index, planned: &planned)
+            if settings.isolatesItems, usedWorkers.contains(worker) { endWorker(worker) }
             let process: WorkerProcess
             if let known = workers[worker] {
                 process = known
@@ -332,6 +342,7 @@ final class ItemRun<Plan: WorkPlan> {
                 workers[worker] = process
                 tellTerms(worker)
             }
+            usedWorkers.insert(worker)
             var inputs: [Int32] = []
             defer { for input in inputs { close(input) } }
             for file in plan.inputs(of: index) {

@@ -70,6 +70,7 @@ private final class ItemWorker {
     private let lanes = Lanes()
     private let outputs: OutputFolder
     private lazy var exporter = ImageExporter(lanes: lanes)
+    private lazy var verifier = OutputVerifier()
     private let devices = InferenceDevices()
     private lazy var enhancer: Enhancer? = if case .enhance(let terms) = work { Enhancer(terms, devices) } else { nil }
     private lazy var inference: InferenceWorker? =
@@ -90,6 +91,7 @@ private final class ItemWorker {
             case .enhance(let item):
                 inputs.first.flatMap { enhancer?.enhance(item, input: $0, into: outputs, onProgress: onProgress) }
             case .infer(let item): inference?.infer(item, inputs: inputs, into: outputs, onProgress: onProgress)
+            case .verify(let item): inputs.first.map { verifier.verify(item, input: $0, onProgress: onProgress) }
             }
         guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
         return result

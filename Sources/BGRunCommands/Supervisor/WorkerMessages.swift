@@ -29,11 +29,13 @@ enum WorkOrder: Codable, Sendable {
     case export(ExportItem)
     case enhance(ExportItem)
     case infer(InferenceItem)
+    case verify(VerifyItem)
 
     var lane: LaneChoice {
         switch self {
         case .export(let item), .enhance(let item): item.lane
         case .infer(let item): item.lane
+        case .verify: .cpu
         }
     }
 
@@ -42,6 +44,7 @@ enum WorkOrder: Codable, Sendable {
         switch self {
         case .export(let item), .enhance(let item): item.input
         case .infer(let item): item.sources.first?.path ?? ""
+        case .verify(let item): item.path
         }
     }
 }
@@ -55,14 +58,16 @@ struct WorkerTerms: Codable, Sendable {
 
     /// What the kind of work adds.
     enum Work: Codable, Sendable {
-        case export
+        case export(files: [String])
         case enhance(EnhanceTerms)
         case infer(InferenceTerms)
+        case verify
 
         /// Files that workers read beside the inputs.
         var files: [String] {
             switch self {
-            case .export: []
+            case .export(let files): files
+            case .verify: []
             case .enhance(let terms): terms.model.files
             case .infer(let terms): terms.files
             }

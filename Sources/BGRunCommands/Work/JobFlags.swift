@@ -38,6 +38,9 @@ struct JobFlags: ParsableArguments {
     @Option(help: .init("Worker processes; by default one for each core.", valueName: "n"))
     var workers: Int?
 
+    @Flag(help: "Give each input a worker process of its own; slower.")
+    var isolate = false
+
     @Option(
         help: .init(
             """

@@ -61,4 +61,8 @@ struct WorkWords: Sendable {
     var input: String
     /// What became of inputs, e.g. `exported`.
     var done: String
+    /// How that goes together with the name of the folder.
+    var place = "to"
+    /// What to do after a stop.
+    var afterStop = "Run the same command to go on."
 }

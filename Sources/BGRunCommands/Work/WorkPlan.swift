@@ -16,6 +16,8 @@ protocol WorkPlan: Sendable {
     var outputFolders: Set<String> { get }
     /// There is nothing to be done but to say so.
     var isFinished: Bool { get }
+    /// What was passed over, in words; nil when nothing was.
+    var passedOverNote: String? { get }
     /// The inputs of an item in the order in which its worker gets them, at least one.
     func inputs(of item: Int) -> [InputFile]
     /// Bytes of them.
@@ -37,13 +39,17 @@ struct PlanRefusal: Hashable, Sendable {
 extension WorkPlan {
     var isFinished: Bool { itemCount == 0 }
 
+    /// Files that stand among outputs and are none.
+    var unknownFiles: [String] {
+        passedOver.filter { ["unknown", "unrecorded"].contains($0.code) }.map(\.input)
+    }
+
     /// Bytes of the inputs of an item.
     func inputBytes(of item: Int) -> Int64 { inputs(of: item).reduce(0) { $0 + $1.identity.size } }
 
     /// Bytes of the inputs of all items.
     var inputBytes: Int64 { (0..<itemCount).reduce(0) { $0 + inputBytes(of: $1) } }
 
-    /// What was passed over, in words; nil when nothing was.
     var passedOverNote: String? {
         let outputs = passedOver.count { $0.code == "ownOutput" }
         let links = passedOver.filter { $0.code == "linkedFolder" }

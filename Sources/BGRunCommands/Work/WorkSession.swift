@@ -149,7 +149,9 @@ struct WorkSession<Kind: Work> {
                 error.code, error.code == "outputRefused" ? .cannotCreate : .writeFailed,
                 "bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
         }
-        let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
+        let job = try store.begin(
+            request, requestText: JSONText.encode(request), command: JSONText.encode(RecordedCommand.ofThisProcess),
+            now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
         return try carryOut(plan, store, job, offer, signals, early, report, outputs, own)
     }
@@ -214,7 +216,7 @@ struct WorkSession<Kind: Work> {
             decodeLimits: work.decodeLimits,
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, signals: signals, host: host ?? own,
-            outputs: outputs, work: work.workerTerms)
+            outputs: outputs, work: work.workerTerms, isolatesItems: flags.isolate)
         if flags.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
@@ -236,7 +238,7 @@ struct WorkSession<Kind: Work> {
         let summary = WorkSummary(
             Kind.words, outcome: outcome, ledger: ledger, left: plan.inputCount - ledger.total,
             abandoned: run.abandoned,
-            continued: job.continues, seconds: seconds)
+            continued: job.continues, unknown: plan.unknownFiles, seconds: seconds)
         ledger.ended(outcome, summary, text: flags.json ? nil : summary.text(folder: folder))
         let isOnStandardOutput = flags.json && host == nil
         let summaryTrouble = isOnStandardOutput ? StandardOutput.write(JSONText.encode(summary) + "\n") : 0
@@ -272,7 +274,7 @@ struct WorkSession<Kind: Work> {
                 ledger.note(
                     "Not one \(Kind.words.input) was finished: --expire-after with --grace is shorter than one takes.")
             }
-            ledger.note("Run the same command to go on.")
+            ledger.note(Kind.words.afterStop)
             return .stoppedEarly
         }
     }

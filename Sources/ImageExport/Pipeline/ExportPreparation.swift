@@ -23,7 +23,7 @@ struct ExportPreparation {
         let geometries = item.outputs.map {
             OutputGeometry(
                 width: header.width, height: header.height, orientation: header.orientation, size: $0.settings.size,
-                enlarge: $0.settings.enlarge)
+                enlarge: $0.settings.enlarge, gravity: $0.settings.gravity ?? .center)
         }
         scaleEighths = Self.scale(decoder: decoder, outputs: zip(item.outputs.map(\.settings), geometries))
         outputs = []
@@ -116,11 +116,12 @@ struct ExportPreparation {
         format: ImageFormat, notes: inout [String]
     ) -> ImageMetadata {
         let icc = source.embeddedProfile(for: settings.colorSpace)
-        guard settings.metadata == .keep else { return ImageMetadata(icc: icc) }
-        let edited = header.metadata.edited(
+        let credits = MetadataCredits(artist: settings.artist, copyright: settings.copyright)
+        let selected = header.metadata.selected(settings.metadata, credits, format: format)
+        let edited = selected.metadata.edited(
             forWidth: geometry.uprightWidth, height: geometry.uprightHeight, icc: icc,
             isSRGB: settings.colorSpace == .srgb && source.isTagged, format: format)
-        notes += edited.notes.filter { !notes.contains($0) }
+        notes += (selected.notes + edited.notes).filter { !notes.contains($0) }
         return edited.metadata
     }
 

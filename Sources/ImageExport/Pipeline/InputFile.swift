@@ -6,6 +6,8 @@ package import ImageCodecs
 package final class InputFile {
     private let memory = Scratch()
     private var count = 0
+    /// When the file's content was last changed, in seconds since 1970.
+    private(set) var modified = 0
 
     package init() {}
 
@@ -33,6 +35,7 @@ package final class InputFile {
         var status = stat()
         guard fstat(fd, &status) == 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ExportFailure("unreadable", "not a regular file") }
+        modified = status.st_mtim.tv_sec
         let size = Int(status.st_size)
         guard size > 0 else { throw ExportFailure("unknownFormat", "the file is empty") }
         guard size <= limits.maxFileBytes else {

@@ -20,7 +20,10 @@ package struct OutputGeometry: Hashable, Sendable {
     ///   - orientation: EXIF orientation 1 ... 8.
     ///   - size: What is asked for, in upright pixels.
     ///   - enlarge: Whether a small input grows.
-    package init(width: Int, height: Int, orientation: Int, size: OutputSize, enlarge: Bool) {
+    ///   - gravity: Which part a size that cuts keeps, in the upright picture.
+    package init(
+        width: Int, height: Int, orientation: Int, size: OutputSize, enlarge: Bool, gravity: Placement = .center
+    ) {
         isTransposed = orientation >= 5
         cropWidth = Double(width)
         cropHeight = Double(height)
@@ -47,8 +50,14 @@ package struct OutputGeometry: Hashable, Sendable {
             }
             let span = (min(Double(target.0) / factor, w), min(Double(target.1) / factor, h))
             (cropWidth, cropHeight) = isTransposed ? (span.1, span.0) : span
-            cropX = (stored.width - cropWidth) / 2
-            cropY = (stored.height - cropHeight) / 2
+            let place = gravity.stored(orientation: orientation)
+            cropX = (stored.width - cropWidth) * place.x
+            cropY = (stored.height - cropHeight) * place.y
+        case .megapixels(let millions):
+            let most = millions * 1e6
+            target = scaled((most / (w * h)).squareRoot())
+            // Rounding up both sides may pass the bound by less than a row.
+            if Double(target.0 * target.1) > most { target.1 = max(1, target.1 - 1) }
         }
         (self.width, self.height) = isTransposed ? (target.1, target.0) : target
     }

@@ -1,0 +1,172 @@
+/// The properties of an XMP packet: attributes and children of the nodes of its RDF (XMP specification, part 1).
+///
+/// Reads as much of XML as that takes, and says so where a packet has anything else.
+struct XMPProperties {
+    private let packet: [UInt8]
+    /// Every property with its name as it is written and the bytes to take out to be rid of it.
+    private(set) var properties: [(name: String, range: Range<Int>)] = []
+    /// Where another node can be put: before the end tag of the RDF.
+    private(set) var end = 0
+
+    private struct Tag {
+        var name: String
+        var range: Range<Int>
+        var isEnd: Bool
+        var isEmpty: Bool
+        /// Names with the bytes from the blank before them to the closing quote.
+        var attributes: [(name: String, range: Range<Int>)]
+    }
+
+    /// nil for what is no well-formed packet.
+    init?(_ packet: [UInt8]) {
+        self.packet = packet
+        var open: [String] = []
+        var position = 0
+        /// The property that is open, and where its start tag begins.
+        var property: (name: String, start: Int, depth: Int)?
+        while let start = packet[position...].firstIndex(of: UInt8(ascii: "<")) {
+            guard let tag = Self.tag(packet, at: start) else {
+                guard let end = Self.endOfOther(packet, at: start) else { return nil }
+                position = end
+                continue
+            }
+            position = tag.range.upperBound
+            if tag.isEnd {
+                guard open.popLast() == tag.name else { return nil }
+                if let known = property, open.count == known.depth {
+                    properties.append((known.name, known.start..<tag.range.upperBound))
+                    property = nil
+                }
+                if tag.name == "rdf:RDF" { end = tag.range.lowerBound }
+                continue
+            }
+            if open.last == "rdf:RDF" {
+                properties += tag.attributes.filter { !$0.name.hasPrefix("xmlns") && !$0.name.hasPrefix("rdf:") }
+            } else if open.dropLast().last == "rdf:RDF", property == nil {
+                if tag.isEmpty {
+                    properties.append((tag.name, tag.range))
+                } else {
+                    property = (tag.name, start, open.count)
+                }
+            }
+            if !tag.isEmpty { open.append(tag.name) }
+        }
+        guard open.isEmpty, end > 0 else { return nil }
+    }
+
+    /// The packet without the properties that are not to be kept, and with another node of RDF.
+    func edited(keeping keeps: (String) -> Bool, adding node: String) -> [UInt8] {
+        var result = packet
+        result.insert(contentsOf: node.utf8, at: end)
+        for property in properties.sorted(by: { $0.range.lowerBound > $1.range.lowerBound })
+        where !keeps(property.name) {
+            result.removeSubrange(property.range)
+        }
+        return result
+    }
+
+    /// A start tag or an end tag; nil for anything else.
+    private static func tag(_ bytes: [UInt8], at start: Int) -> Tag? {
+        var index = start + 1
+        guard index < bytes.count else { return nil }
+        let isEnd = bytes[index] == UInt8(ascii: "/")
+        if isEnd { index += 1 }
+        guard let name = name(bytes, &index) else { return nil }
+        var attributes: [(String, Range<Int>)] = []
+        while index < bytes.count {
+            let blank = index
+            while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+            guard index < bytes.count else { return nil }
+            if bytes[index] == UInt8(ascii: ">") {
+                return Tag(
+                    name: name, range: start..<index + 1, isEnd: isEnd, isEmpty: false, attributes: attributes)
+            }
+            if bytes[index] == UInt8(ascii: "/"), index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: ">") {
+                return Tag(name: name, range: start..<index + 2, isEnd: isEnd, isEmpty: true, attributes: attributes)
+            }
+            guard !isEnd, let attribute = Self.name(bytes, &index), let end = endOfValue(bytes, index) else {
+                return nil
+            }
+            attributes.append((attribute, blank..<end))
+            index = end
+        }
+        return nil
+    }
+
+    /// After an equals sign and a quoted value.
+    private static func endOfValue(_ bytes: [UInt8], _ start: Int) -> Int? {
+        var index = start
+        while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "=") else { return nil }
+        index += 1
+        while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+        guard index < bytes.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(bytes[index]) else { return nil }
+        return bytes[(index + 1)...].firstIndex(of: bytes[index]).map { $0 + 1 }
+    }
+
+    private static func name(_ bytes: [UInt8], _ index: inout Int) -> String? {
+        let start = index
+        while index < bytes.count, !isSpace(bytes[index]), !"=/>\"'<".utf8.contains(bytes[index]) { index += 1 }
+        guard index > start, ![UInt8(ascii: "?"), UInt8(ascii: "!")].contains(bytes[start]) else { return nil }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    /// After a processing instruction or a comment; nil where there is neither.
+    private static func endOfOther(_ bytes: [UInt8], at start: Int) -> Int? {
+        for (opening, closing) in [("<?", "?>"), ("<!--", "-->")] where bytes[start...].starts(with: opening.utf8) {
+            let closing = Array(closing.utf8)
+            var index = start + opening.utf8.count
+            while index + closing.count <= bytes.count {
+                if bytes[index...].starts(with: closing) { return index + closing.count }
+                index += 1
+            }
+        }
+        return nil
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}
+
+extension XMPProperties {
+    /// Which part of the metadata a property belongs to, by the prefixes that the XMP specification (part 2), the IPTC and
+    /// their writers use. A position is one under any prefix.
+    static func group(of name: String) -> MetadataGroup {
+        let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return .other }
+        let (prefix, local) = (parts[0], parts[1])
+        if local.hasPrefix("GPS") || local.hasPrefix("Location") { return .gps }
+        if local.hasSuffix("Date") || local.hasPrefix("DateTime") { return .dates }
+        switch (prefix, local) {
+        case ("dc", "rights"), ("tiff", "Copyright"), ("xmpRights", _), ("plus", _), ("cc", _): return .copyright
+        case ("dc", "creator"), ("dc", "contributor"), ("dc", "publisher"), ("tiff", "Artist"),
+            ("photoshop", "AuthorsPosition"), ("photoshop", "Credit"), ("photoshop", "Source"),
+            ("photoshop", "CaptionWriter"), ("Iptc4xmpCore", "CreatorContactInfo"), ("aux", "OwnerName"),
+            ("exifEX", "CameraOwnerName"):
+            return .artist
+        case ("dc", "date"), ("photoshop", "DateCreated"): return .dates
+        case ("dc", "title"), ("dc", "description"), ("dc", "subject"), ("xmp", "Rating"), ("xmp", "Label"),
+            ("tiff", "ImageDescription"), ("exif", "UserComment"), ("photoshop", "Headline"), ("photoshop", "City"),
+            ("photoshop", "State"), ("photoshop", "Country"), ("photoshop", "Instructions"),
+            ("photoshop", "TransmissionReference"), ("Iptc4xmpCore", _), ("Iptc4xmpExt", _), ("lr", _),
+            ("digiKam", _), ("MicrosoftPhoto", _), ("mwg-rs", _):
+            return .description
+        case ("tiff", "Make"), ("tiff", "Model"), ("tiff", "Software"), ("xmp", "CreatorTool"), ("aux", _),
+            ("exifEX", _), ("crs", _):
+            return .camera
+        case ("exif", "PixelXDimension"), ("exif", "PixelYDimension"), ("exif", "ColorSpace"), ("exif", "ExifVersion"):
+            return .other
+        case ("exif", _): return .camera
+        default: return .other
+        }
+    }
+
+    /// A packet of one node.
+    static func packet(of node: String) -> [UInt8] {
+        Array(
+            """
+            <?xpacket begin="\u{feff}" id="W5M0MpCehiHzreSzNTczkc9d"?>\
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            \(node)</rdf:RDF></x:xmpmeta><?xpacket end="w"?>
+            """.utf8)
+    }
+}

@@ -1,0 +1,143 @@
+import ChunkedCompute
+import Glibc
+import ImageCodecs
+
+/// Makes the marks of each output: sizes them by the output and sets their text. One per worker; keeps what the next output
+/// needs again.
+final class MarkMaker {
+    /// Marks kept; outputs of one job have few sizes.
+    private static let kept = 16
+
+    private let lanes: Lanes
+    private var pictures: [PictureKey: Raster] = [:]
+    private var faces: [String: Typeface] = [:]
+
+    private struct PictureKey: Hashable {
+        var path: String
+        var width: Int
+        var height: Int
+        var space: OutputColorSpace
+    }
+
+    struct Raster {
+        var width: Int
+        var height: Int
+        var samples: [UInt16]
+    }
+
+    /// What texts say about the picture that they stand on.
+    struct Facts {
+        var stem: String
+        var day: (year: Int, month: Int, day: Int)
+
+        /// `modified` counts seconds since 1970, and is what is left where the picture says nothing.
+        init(path: String, _ metadata: ImageMetadata, modified: Int) {
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            stem = name.lastIndex(of: ".").map { $0 == name.startIndex ? name : String(name[..<$0]) } ?? name
+            var seconds = time_t(modified)
+            var civil = tm()
+            gmtime_r(&seconds, &civil)
+            day = metadata.day ?? (Int(civil.tm_year) + 1900, Int(civil.tm_mon) + 1, Int(civil.tm_mday))
+        }
+
+        func filling(_ text: String) -> String {
+            func digits(_ number: Int, _ count: Int) -> String {
+                String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
+            }
+            let date = "\(digits(day.year, 4))-\(digits(day.month, 2))-\(digits(day.day, 2))"
+            return text.replacing("{year}", with: digits(day.year, 4)).replacing("{date}", with: date)
+                .replacing("{stem}", with: stem)
+        }
+    }
+
+    init(_ lanes: Lanes) {
+        self.lanes = lanes
+    }
+
+    /// The marks of one output, the text on top.
+    ///
+    /// - Throws: ``ExportFailure`` with `watermark` where the logo or the font cannot be used.
+    func marks(
+        of settings: OutputSettings, on request: EncodeRequest, _ facts: Facts, _ limits: DecodeLimits,
+        _ pulse: CodecPulse
+    ) throws -> [Mark] {
+        let output = (width: request.width, height: request.height)
+        var marks: [Mark] = []
+        if let picture = settings.pictureMark {
+            let raster = try raster(picture, settings.colorSpace, output, limits, pulse)
+            marks.append(mark(raster, picture.style, on: output, isGray: request.isGray))
+        }
+        if let text = settings.textMark {
+            let raster = try raster(text, settings.colorSpace, output, facts, limits, pulse)
+            marks.append(mark(raster, text.style, on: output, isGray: request.isGray))
+        }
+        return marks
+    }
+
+    private func mark(
+        _ raster: Raster, _ style: MarkStyle, on output: (width: Int, height: Int), isGray: Bool
+    ) -> Mark {
+        var mark = Mark(
+            width: raster.width, height: raster.height, samples: raster.samples, at: style.place, on: output)
+        mark.adapt(opacity: style.opacity, isGray: isGray)
+        return mark
+    }
+
+    private func raster(
+        _ mark: PictureMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ limits: DecodeLimits,
+        _ pulse: CodecPulse
+    ) throws -> Raster {
+        let margins = 2 * Mark.margin(output)
+        let key = PictureKey(
+            path: mark.file.path, width: max(1, Int((Double(output.width) * mark.style.scale).rounded())),
+            height: max(1, output.height - margins), space: space)
+        if let known = pictures[key] { return known }
+        if pictures.count >= Self.kept { pictures.removeAll() }
+        let raster: Raster
+        do {
+            raster = try MarkPicture.read(
+                key.path, width: key.width, height: key.height, space: space, lanes.lane(.cpu), limits, pulse)
+        } catch let error as CodecError where error.code != .stopped {
+            throw ExportFailure("watermark", "the watermark \(key.path): \(error.reason)")
+        } catch let error as ExportFailure {
+            throw ExportFailure("watermark", "the watermark \(key.path): \(error.reason)")
+        }
+        pictures[key] = raster
+        return raster
+    }
+
+    private func raster(
+        _ mark: TextMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ facts: Facts,
+        _ limits: DecodeLimits, _ pulse: CodecPulse
+    ) throws -> Raster {
+        let face = try faces[mark.font.path] ?? Typeface(path: mark.font.path, limits: limits, pulse: pulse)
+        faces[mark.font.path] = face
+        let text = facts.filling(mark.text)
+        var size = max(4, Int((Double(min(output.width, output.height)) * mark.style.scale).rounded()))
+        var line = try face.line(text, pixelSize: size)
+        let widest = max(1, output.width - 2 * Mark.margin(output))
+        // Widths do not grow quite evenly with sizes.
+        while line.width > widest, size > 4 {
+            size = max(4, min(size - 1, size * widest / line.width))
+            line = try face.line(text, pixelSize: size)
+        }
+        let color = try converted(mark.color, to: space)
+        var samples = [UInt16](repeating: 0, count: 4 * line.coverage.count)
+        for (place, coverage) in line.coverage.enumerated() where coverage > 0 {
+            for channel in 0..<3 { samples[4 * place + channel] = UInt16(color[channel]) * 257 }
+            samples[4 * place + 3] = UInt16(coverage) * 257
+        }
+        return Raster(width: line.width, height: line.height, samples: samples)
+    }
+
+    /// A colour of sRGB as the output has it; where that keeps a profile of its own, the numbers stay.
+    private func converted(_ color: [UInt8], to space: OutputColorSpace) throws(CodecError) -> [UInt8] {
+        guard space == .displayP3 else { return color }
+        let transform = try ColorTransform(from: nil, layout: .rgbx8, to: .displayP3)
+        var pixel = color + [255]
+        pixel.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { transform.apply(to: base, strideBytes: 4, width: 1, count: 1) }
+        }
+        return Array(pixel.prefix(3))
+    }
+}

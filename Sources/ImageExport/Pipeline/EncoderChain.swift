@@ -1,0 +1,30 @@
+import ImageCodecs
+
+/// The encoder of one output with what stands before it: marks are put onto the rows, and the quality is fitted to a
+/// size.
+struct EncoderChain {
+    /// Takes the output's rows.
+    let head: any ImageEncoder
+    private let fitting: FittingEncoder?
+    private let maxBytes: Int
+
+    /// - Throws: ``CodecError`` where the format cannot hold the picture.
+    init(_ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark]) throws(CodecError) {
+        maxBytes = settings.maxBytes ?? .max
+        fitting = try settings.maxBytes.map { bytes throws(CodecError) in
+            try FittingEncoder(request, maxBytes: bytes)
+        }
+        let encoder: any ImageEncoder
+        if let fitting { encoder = fitting } else { encoder = try CodecRegistry.encoder(for: request) }
+        head = marks.isEmpty ? encoder : MarkingEncoder(encoder, request, marks)
+    }
+
+    /// How much longer than one encoder it may be silent at its end.
+    var silence: Double { fitting == nil ? 1 : 8 }
+
+    /// What was decided about the finished picture; nil where nothing had to be.
+    var note: String? {
+        guard let fitting, let quality = fitting.quality, fitting.attempts > 1 else { return nil }
+        return "quality \(quality) was found in \(fitting.attempts) attempts for at most \(maxBytes) bytes"
+    }
+}

@@ -1,0 +1,137 @@
+import ChunkedCompute
+import Glibc
+import ImageCodecs
+
+/// Encodes a picture at the highest quality at which its file is no larger than asked for.
+///
+/// The first attempt is made while the rows come in, at the quality that was asked for, and is the only one where it
+/// fits. Further ones are made from the kept rows: the logarithm of the size is taken as linear in the quality between
+/// the nearest two attempts, which finds the answer in few of them. The same picture always ends with the same quality.
+final class FittingEncoder: ImageEncoder {
+    /// How much the logarithm of a file's size grows with one step of quality, before two sizes are known: between 50 and
+    /// 85, JPEG files of photographs grow by about 2.4 times.
+    private static let usualGrowth = 0.025
+
+    let workingBytes: Int
+    var pulse: CodecPulse? {
+        didSet { first?.pulse = pulse }
+    }
+    /// The quality that was taken, once the picture is finished.
+    private(set) var quality: Int?
+    /// How many files were made to find it.
+    private(set) var attempts = 1
+
+    private let request: EncodeRequest
+    private let maxBytes: Int
+    private var first: (any ImageEncoder)?
+    private let rows = Scratch()
+    private var rowsTaken = 0
+    private var best: [UInt8] = []
+
+    init(_ request: EncodeRequest, maxBytes: Int) throws(CodecError) {
+        let encoder = try CodecRegistry.encoder(for: request)
+        self.request = request
+        self.maxBytes = maxBytes
+        first = encoder
+        // Two encoders are never there at once.
+        workingBytes = encoder.workingBytes + request.width * request.layout.bytesPerPixel * request.height + maxBytes
+    }
+
+    func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
+        try first?.writeRows(rows, strideBytes: strideBytes, count: count)
+        for row in 0..<count {
+            let place = kept + (rowsTaken + row) * rowBytes
+            place.copyMemory(from: rows + row * strideBytes, byteCount: rowBytes)
+        }
+        rowsTaken += count
+    }
+
+    private var rowBytes: Int { request.width * request.layout.bytesPerPixel }
+
+    private var kept: UnsafeMutableRawPointer { rows.bytes(rowBytes * request.height) }
+
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var size = 0
+        try first.take()?.finish { bytes in
+            size = bytes.count
+            guard size <= maxBytes else { return }
+            quality = request.quality
+            try body(bytes)
+        }
+        guard quality == nil else { return }
+        var search = QualitySearch(ceiling: request.quality, bytes: size, maxBytes: maxBytes, growth: Self.usualGrowth)
+        while let next = search.next {
+            try pulse?.check()
+            attempts += 1
+            search.tried(next, bytes: try encode(quality: next))
+        }
+        guard let found = search.found else {
+            throw ExportFailure(
+                "tooLarge",
+                "its output cannot have \(maxBytes) bytes or fewer: at quality 1 it has \(search.smallest); a smaller "
+                    + "--size may help")
+        }
+        quality = found
+        try best.withUnsafeBytes(body)
+    }
+
+    /// Makes a file and keeps it where it fits: every attempt that fits is better than those before it.
+    private func encode(quality: Int) throws -> Int {
+        var request = request
+        request.quality = quality
+        let encoder = try CodecRegistry.encoder(for: request)
+        encoder.pulse = pulse
+        let part = max(1, (64 << 10) / rowBytes)
+        for row in stride(from: 0, to: request.height, by: part) {
+            try pulse?.check()
+            try encoder.writeRows(
+                kept + row * rowBytes, strideBytes: rowBytes, count: min(part, request.height - row))
+        }
+        var size = 0
+        try encoder.finish { bytes in
+            size = bytes.count
+            if size <= maxBytes { best = Array(bytes) }
+        }
+        return size
+    }
+}
+
+/// Looks for the highest quality whose file is small enough; qualities are whole numbers from 1.
+struct QualitySearch {
+    private let maxBytes: Int
+    private let growth: Double
+    /// The lowest quality that is known to be too large.
+    private var above: (quality: Int, bytes: Int)
+    /// The highest that is known to fit.
+    private var below: (quality: Int, bytes: Int)?
+    private var tries = 0
+
+    init(ceiling: Int, bytes: Int, maxBytes: Int, growth: Double) {
+        self.maxBytes = maxBytes
+        self.growth = growth
+        above = (ceiling, bytes)
+    }
+
+    var found: Int? { below?.quality }
+    /// Bytes of the smallest file that was made.
+    var smallest: Int { below?.bytes ?? above.bytes }
+
+    /// The quality to try next; nil when the answer is known.
+    var next: Int? {
+        let lowest = below?.quality ?? 0
+        guard above.quality - lowest > 1 else { return nil }
+        // Every third step halves, so that no curve of sizes can draw the search out.
+        if tries % 3 == 2 { return (above.quality + lowest) / 2 }
+        let slope = below.map { logRatio(above.bytes, $0.bytes) / Double(above.quality - $0.quality) } ?? growth
+        let steps = logRatio(above.bytes, maxBytes) / max(slope, 0.001)
+        let guess = above.quality - Int(min(steps.rounded(.up), 100))
+        return min(max(guess, lowest + 1), above.quality - 1)
+    }
+
+    private func logRatio(_ a: Int, _ b: Int) -> Double { log(Double(max(a, 1)) / Double(max(b, 1))) }
+
+    mutating func tried(_ quality: Int, bytes: Int) {
+        tries += 1
+        if bytes <= maxBytes { below = (quality, bytes) } else { above = (quality, bytes) }
+    }
+}
