@@ -109,6 +109,9 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("4 volumes of outputs") { db in
+            try db.execute(sql: "ALTER TABLE job ADD COLUMN volume INTEGER")
+        }
         return migrator
     }
 }

@@ -122,6 +122,14 @@ struct WorkSession<Kind: Work> {
         }
         defer { withExtendedLifetime(lock) {} }
         let last = try store.lookUp(work.request.identifier)
+        let volume = OutputTrouble.volume(of: folder)
+        // Nobody looks on: what stands below a volume that is not mounted is no place for its outputs.
+        if host != nil, let last, last.continues, let before = last.volume, volume != before, access(folder, F_OK) != 0
+        {
+            return WorkEnding(
+                .stopped(.conditionLost(.outputVolume)), .writeFailed,
+                text: "bgrun: the volume that \(folder) was on is not mounted.\n")
+        }
         let plan = try work.plan(scan, known: store.known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
@@ -149,7 +157,7 @@ struct WorkSession<Kind: Work> {
                 error.code, error.code == "outputRefused" ? .cannotCreate : .writeFailed,
                 "bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
         }
-        let job = try store.begin(request, requestText: JSONText.encode(request), now: Self.wallTime)
+        let job = try store.begin(request, requestText: JSONText.encode(request), volume: volume, now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
         return try carryOut(plan, store, job, offer, signals, early, report, outputs, own)
     }
