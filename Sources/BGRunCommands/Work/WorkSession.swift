@@ -221,7 +221,8 @@ struct WorkSession<Kind: Work> {
                 hang: flags.stallLimit.duration, grace: flags.grace.duration),
             decodeLimits: work.decodeLimits,
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: flags.expireAfter?.duration, signals: signals, host: host ?? own,
+            search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,
+            signals: signals, host: host ?? own,
             outputs: outputs, work: work.workerTerms)
         if flags.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
