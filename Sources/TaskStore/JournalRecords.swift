@@ -6,6 +6,8 @@ package struct JobRecord: Hashable, Sendable {
     package var run: Int64
     /// The last run was stopped or killed, and this one goes on with it.
     package var continues: Bool
+    /// File system that the outputs of the run before went to; nil when that is not known.
+    package var volume: Int64?
 }
 
 /// When a job was last begun, and how that ended.

@@ -109,7 +109,10 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
-        migrator.registerMigration("4 commands of jobs") { db in
+        migrator.registerMigration("4 volumes of outputs") { db in
+            try db.execute(sql: "ALTER TABLE job ADD COLUMN volume INTEGER")
+        }
+        migrator.registerMigration("5 commands of jobs") { db in
             try db.execute(sql: "ALTER TABLE job ADD COLUMN command TEXT")
         }
         return migrator

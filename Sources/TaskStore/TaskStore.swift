@@ -57,41 +57,41 @@ package final class TaskStore: Sendable {
     /// Begins a job, or goes on with it where its last run was stopped or killed. `command` is what would begin it again;
     /// `now` counts seconds since 1970.
     package func begin(
-        _ request: TaskRequest, requestText: String, command: String? = nil, now: Double
+        _ request: TaskRequest, requestText: String, command: String? = nil, volume: Int64? = nil, now: Double
     ) throws(StoreError) -> JobRecord {
         try write { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT id, run, outcome FROM job WHERE identifier = ?",
-                arguments: [request.identifier.rawValue])
-            guard let row else {
+            guard let job = try Self.lookUp(request.identifier, db) else {
                 try db.execute(
-                    sql:
-                        "INSERT INTO job (identifier, request, command, run, program, begun) VALUES (?, ?, ?, 1, ?, ?)",
-                    arguments: [request.identifier.rawValue, requestText, command, self.program, now])
+                    sql: """
+                        INSERT INTO job (identifier, request, command, run, program, begun, volume)
+                        VALUES (?, ?, ?, 1, ?, ?, ?)
+                        """, arguments: [request.identifier.rawValue, requestText, command, self.program, now, volume])
                 return JobRecord(id: db.lastInsertedRowID, run: 1, continues: false)
             }
-            let outcome: String? = row["outcome"]
-            let continues = outcome?.hasPrefix("completed") != true
-            let job = JobRecord(id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues)
             try db.execute(
                 sql: """
-                    UPDATE job SET request = ?, command = ?, run = ?, program = ?, begun = ?, ended = NULL, outcome = NULL
+                    UPDATE job SET request = ?, command = ?, run = ?, program = ?, begun = ?, volume = ?, ended = NULL,
+                        outcome = NULL
                     WHERE id = ?
-                    """, arguments: [requestText, command, job.run, self.program, now, job.id])
+                    """,
+                arguments: [requestText, command, job.run, self.program, now, volume, job.id])
             return job
         }
     }
 
     /// Whether the last run of a job was stopped or killed, and its run number. Changes nothing.
     package func lookUp(_ identifier: TaskIdentifier) throws(StoreError) -> JobRecord? {
-        try read { db in
-            try Row.fetchOne(
-                db, sql: "SELECT id, run, outcome FROM job WHERE identifier = ?", arguments: [identifier.rawValue]
-            ).map { row in
-                let outcome: String? = row["outcome"]
-                let continues = outcome?.hasPrefix("completed") != true
-                return JobRecord(id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues)
-            }
+        try read { db in try Self.lookUp(identifier, db) }
+    }
+
+    private static func lookUp(_ identifier: TaskIdentifier, _ db: Database) throws -> JobRecord? {
+        try Row.fetchOne(
+            db, sql: "SELECT id, run, outcome, volume FROM job WHERE identifier = ?", arguments: [identifier.rawValue]
+        ).map { row in
+            let outcome: String? = row["outcome"]
+            let continues = outcome?.hasPrefix("completed") != true
+            return JobRecord(
+                id: row["id"], run: row["run"] + (continues ? 0 : 1), continues: continues, volume: row["volume"])
         }
     }
 

@@ -1,9 +1,9 @@
 /// The processors of a unit: what it used of them, and how many it may use (the kernel's cgroup-v2, "CPU"). The group is the
 /// person's own. The manager is not told of the limit, and lifts it with the next weight it is told of.
 package struct UnitProcessors: Sendable {
-    /// Of the kernel's: shares are handed out anew this often.
-    private static let period: Duration = .milliseconds(100)
-    /// The kernel's least share of a period.
+    /// Shares are handed out anew this often: of the kernel's own, and the longest that it takes.
+    private static let periods = Duration.milliseconds(100)...Duration.seconds(1)
+    /// The kernel's least share of a period; less takes a longer period.
     private static let least: Duration = .milliseconds(1)
 
     private let system: PrioritySystem
@@ -28,10 +28,17 @@ package struct UnitProcessors: Sendable {
     ///
     /// - Returns: Whether the limit is in force, as the kernel tells it.
     package func limit(to processors: Double?) -> Bool {
-        let share = processors.map { max(Self.period * $0, Self.least) }
-        let text = (share.map { "\(Int($0 / .microseconds(1)))" } ?? "max") + " \(Int(Self.period / .microseconds(1)))"
+        var text = "max \(Self.periods.lowerBound.microseconds)"
+        if let processors {
+            let period = max(Self.periods.lowerBound, min(Self.least / max(processors, 0.001), Self.periods.upperBound))
+            text = "\(max(period * processors, Self.least).microseconds) \(period.microseconds)"
+        }
         let file = folder + "/cpu.max"
         if system.text(file) == text { return true }
         return system.write(text, to: file) == 0 && system.text(file) == text
     }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int { Int(self / .microseconds(1)) }
 }

@@ -137,6 +137,26 @@ struct ServiceVolumeTests {
         #expect(try service.bgrun("cancel", "1").status == 0)
     }
 
+    @Test("rule 50: a job goes on when its volume is mounted again, and writes nothing below it until then")
+    func aJobWaitsForItsVolume() throws {
+        let service = try service(backoff: "10ms")
+        let place = service.place
+        let reference = try reference(place)
+        let mounted = place.path + "/volume"
+        let volume = try FullVolume(mounted, size: "64m")
+        try begin(service, hangsOn: "photo-0002")
+        #expect(try hangs(service), log(service))
+        volume.unmount()
+        let waited = try service.bgrun("wait", "1", "--json")
+        #expect(waited.status == 74, "\(waited.output)")
+        #expect(waited.output.contains("is not mounted"), "\(waited.output) \(log(service))")
+        #expect(try place.contents("volume").isEmpty)
+        try FileManager.default.createDirectory(atPath: mounted + "/out", withIntermediateDirectories: true)
+        #expect(try service.bgrun("resume", "1").status == 0)
+        #expect(try service.bgrun("wait", "1").status == 65)
+        #expect(try made(place, areIn: reference) == reference.count - 1, "all but the one that hangs")
+    }
+
     @Test("rule 68: an input that vanishes under way is one failed picture with its reason, and the job goes on")
     func anInputThatVanishesIsOneFailedPicture() throws {
         let service = try service(backoff: "10ms")

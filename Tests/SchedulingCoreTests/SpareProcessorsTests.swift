@@ -118,6 +118,6 @@ import Testing
         spare.look(.init(at: .seconds(2), idle: .seconds(1), own: .seconds(1)))
         #expect(spare.limit == nil)
         spare.look(.init(at: .seconds(3), idle: .seconds(1), own: .seconds(2)))
-        #expect(spare.limit == 0.5)
+        #expect(spare.limit == 0.25)
     }
 }

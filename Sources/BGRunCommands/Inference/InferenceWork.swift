@@ -12,6 +12,8 @@ import TaskStore
 /// `bgrun infer` as a kind of work.
 struct InferenceWork: Work {
     static let words = WorkWords(job: "inference", input: "input", done: "processed")
+    /// Stops are between operators, and within 50 ms altogether.
+    static let longestFinish: Duration? = .milliseconds(20)
 
     let folder: String
     let inputs: [String]

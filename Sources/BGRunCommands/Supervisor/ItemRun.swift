@@ -20,6 +20,8 @@ struct ItemRunSettings {
     var search: DeviceSearch?
     /// Time after which the job stops.
     var expireAfter: Duration?
+    /// As ``Work/longestFinish``.
+    var longestFinish: Duration?
     /// What becomes readable when a signal came, or a word of the host.
     var signals: Int32
     /// Whoever decides how the work goes on.
@@ -246,7 +248,7 @@ final class ItemRun<Plan: WorkPlan> {
                 pausedSince = nil
                 perform(machine.resume(at: now))
             case .command(.stop(let reason, within: let limit)):
-                stop(reason, "Stopping", within: limit)
+                stop(reason, "Stopping", within: settings.longestFinish.map { min($0, limit) } ?? limit)
             case .command(.leaveDevice):
                 for worker in deviceWorkers { tell(worker, .leaveDevice) }
                 perform(machine.leaveDevice(at: now))

@@ -33,10 +33,23 @@ package struct OutputTrouble {
         return verdict != nil
     }
 
+    /// The number that the file system of a folder has, or will have once the folder is made: the same after it was
+    /// mounted again, of those that keep one (statvfs(3), `f_fsid`). nil when it is not told.
+    static func volume(of folder: String) -> Int64? {
+        var volume = statvfs()
+        guard statvfs(nearestFolder(folder), &volume) == 0, volume.f_fsid != 0 else { return nil }
+        return Int64(bitPattern: UInt64(volume.f_fsid))
+    }
+
+    private static func nearestFolder(_ path: String) -> String {
+        var folder = path
+        while access(folder, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
+        return folder
+    }
+
     /// The nearest folder above a path that exists, when it cannot be written.
     static func unwritableFolder(above path: String) -> String? {
-        var folder = OutputFolderGuard.parent(path)
-        while access(folder, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
+        let folder = nearestFolder(OutputFolderGuard.parent(path))
         return access(folder, W_OK | X_OK) == 0 ? nil : folder
     }
 }

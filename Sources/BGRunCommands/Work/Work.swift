@@ -38,6 +38,10 @@ protocol Work {
     /// What workers may reach beside the inputs and the output folder, and keep between items.
     var workerTerms: WorkerTerms.Work { get }
 
+    /// Longest time in which items in work are still finished once the service asks for a stop, where that is shorter than
+    /// the service's own; what is not finished then is done again.
+    static var longestFinish: Duration? { get }
+
     /// Makes of all items' outputs what the person asked for, once no item is left; is called again after a kill.
     ///
     /// - Throws: The failure of the file that could not be written.
@@ -48,6 +52,8 @@ extension Work {
     func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference { flags.lanePreference }
 
     mutating func prepare() -> WorkEnding? { nil }
+
+    static var longestFinish: Duration? { nil }
 
     /// Each item's outputs are what was asked for.
     func finish(_ plan: Plan, _ journal: JournalWriter, into outputs: OutputFolder) throws {}

@@ -122,6 +122,14 @@ struct WorkSession<Kind: Work> {
         }
         defer { withExtendedLifetime(lock) {} }
         let last = try store.lookUp(work.request.identifier)
+        let volume = OutputTrouble.volume(of: folder)
+        // Nobody looks on: what stands below a volume that is not mounted is no place for its outputs.
+        if host != nil, let last, last.continues, let before = last.volume, volume != before, access(folder, F_OK) != 0
+        {
+            return WorkEnding(
+                .stopped(.conditionLost(.outputVolume)), .writeFailed,
+                text: "bgrun: the volume that \(folder) was on is not mounted.\n")
+        }
         let plan = try work.plan(scan, known: store.known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
@@ -151,7 +159,7 @@ struct WorkSession<Kind: Work> {
         }
         let job = try store.begin(
             request, requestText: JSONText.encode(request), command: JSONText.encode(RecordedCommand.ofThisProcess),
-            now: Self.wallTime)
+            volume: volume, now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
         return try carryOut(plan, store, job, offer, signals, early, report, outputs, own)
     }
@@ -215,8 +223,9 @@ struct WorkSession<Kind: Work> {
                 hang: flags.stallLimit.duration, grace: flags.grace.duration),
             decodeLimits: work.decodeLimits,
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
-            search: search, expireAfter: flags.expireAfter?.duration, signals: signals, host: host ?? own,
-            outputs: outputs, work: work.workerTerms, isolatesItems: flags.isolate)
+            search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,
+            signals: signals, host: host ?? own, outputs: outputs, work: work.workerTerms,
+            isolatesItems: flags.isolate)
         if flags.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")

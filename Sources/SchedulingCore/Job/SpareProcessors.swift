@@ -31,7 +31,9 @@ package struct SpareProcessors: Sendable {
     /// Of all processors: less idle time is none, as finely as it is counted.
     private static let headroom = 0.05
     /// Of all processors, which the work has in any case, so that it ends one day.
-    private static let floor = 0.01
+    private static let floor = 0.005
+    /// What is left to the work by a trial: little, for every trial that others waited for costs them time.
+    private static let cut = 0.25
     /// Of what was left to others, which they have to take for having been held back.
     private static let takenShare = 0.3
     /// Others that use so many more processors than at the last trial are other work.
@@ -78,9 +80,11 @@ package struct SpareProcessors: Sendable {
             grow(to: own + idle - headroom / 2)
         } else if others < Self.least {
             limit = nil
-        } else if reading.at >= pauseEnd || others > othersAtPause + Self.change {
+        } else if own > 2 * Self.floor * processors,
+            reading.at >= pauseEnd || others > othersAtPause + Self.change
+        {
             trial = Trial(limitBefore: limit, ownBefore: own, othersBefore: others)
-            limit = max(min(own, limit ?? processors) / 2, Self.floor * processors)
+            limit = max(min(own, limit ?? processors) * Self.cut, Self.floor * processors)
         }
     }
 
