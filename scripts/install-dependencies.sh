@@ -4,12 +4,12 @@
 set -euo pipefail
 
 build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
-    opencl-headers libdnnl-dev libzip-dev)
+    opencl-headers libdnnl-dev libzip-dev libfreetype-dev libfontconfig-dev)
 # An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata; dbusmock
 # stands for logind, NetworkManager and the power profile service on a bus of the test's own; strace lets system calls
-# fail; venv fetches the test cases of ONNX.
+# fail; venv fetches the test cases of ONNX; the font is for texts on pictures.
 tests=(ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libimage-exiftool-perl dbus python3-dbusmock strace
-    python3-venv)
+    python3-venv fonts-dejavu-core)
 
 wanted=("${build[@]}")
 if [[ "${1:-}" == "--tests" ]]; then wanted+=("${tests[@]}"); fi

@@ -43,7 +43,7 @@ enum IPTCRecords {
         return PhotoshopResources.resource(iptcResource, data)
     }
 
-    /// Most bytes of a by-line, and less than a copyright notice may have; cut between letters.
+    /// As much as a copyright notice may have; cut between letters.
     private static func cut(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for character in text {

@@ -71,8 +71,8 @@ struct XMPProperties {
         guard index < bytes.count else { return nil }
         let isEnd = bytes[index] == UInt8(ascii: "/")
         if isEnd { index += 1 }
-        guard let name = name(bytes, &index) else { return nil }
-        var attributes: [(String, Range<Int>)] = []
+        guard let name = readName(bytes, &index) else { return nil }
+        var attributes: [(name: String, range: Range<Int>)] = []
         while index < bytes.count {
             let blank = index
             while index < bytes.count, isSpace(bytes[index]) { index += 1 }
@@ -84,7 +84,7 @@ struct XMPProperties {
             if bytes[index] == UInt8(ascii: "/"), index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: ">") {
                 return Tag(name: name, range: start..<index + 2, isEnd: isEnd, isEmpty: true, attributes: attributes)
             }
-            guard !isEnd, let attribute = Self.name(bytes, &index), let end = endOfValue(bytes, index) else {
+            guard !isEnd, let attribute = readName(bytes, &index), let end = endOfValue(bytes, index) else {
                 return nil
             }
             attributes.append((attribute, blank..<end))
@@ -104,7 +104,7 @@ struct XMPProperties {
         return bytes[(index + 1)...].firstIndex(of: bytes[index]).map { $0 + 1 }
     }
 
-    private static func name(_ bytes: [UInt8], _ index: inout Int) -> String? {
+    private static func readName(_ bytes: [UInt8], _ index: inout Int) -> String? {
         let start = index
         while index < bytes.count, !isSpace(bytes[index]), !"=/>\"'<".utf8.contains(bytes[index]) { index += 1 }
         guard index > start, ![UInt8(ascii: "?"), UInt8(ascii: "!")].contains(bytes[start]) else { return nil }

@@ -71,7 +71,7 @@ struct SystemFaultTests {
 }
 
 /// An export of `photos` to `out`, one of whose system calls fails.
-private enum FaultyRun {
+enum FaultyRun {
     private static let strace = "/usr/bin/strace"
 
     static let isPossible: Bool = {

@@ -156,7 +156,7 @@ struct OutputFlags: ParsableArguments {
 
     @Option(
         help: .init(
-            "A file (YAML) with a name for each output and its settings below, e.g. web: {size: 2048, format: webp}.",
+            "A file (YAML) of several outputs: the key outputs, with a name for each and its settings, e.g. web: {size: 2048}.",
             valueName: "file"), completion: .file())
     var outputs: String?
 

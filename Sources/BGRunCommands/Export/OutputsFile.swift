@@ -5,20 +5,23 @@ enum OutputsFile {
     /// Reads the outputs in the order of the file; `base` is what holds where one says nothing.
     ///
     /// ```yaml
-    /// web: {size: 2048, quality: 85}
-    /// small:
-    ///   size: 256
-    ///   format: webp
-    ///   name: "small/{stem}.{ext}"
+    /// outputs:
+    ///   web: {size: 2048, quality: 85}
+    ///   small:
+    ///     size: 256
+    ///     format: webp
+    ///     name: "small/{stem}.{ext}"
     /// ```
     ///
     /// - Throws: Every mistake in the file with its line, or why it cannot be read.
     static func read(_ path: String, over base: OutputSpec) throws(OutputSpec.Mistake) -> [OutputSpec] {
         do throws(FileMistakes) {
             let described = try DescribedFile.read(path: path)
-            let outputs = (described.root.entries() ?? []).map { spec(of: $0.value, over: base) }
-            if described.root.isMapping, outputs.isEmpty {
-                described.root.refuse("noOutputs", "There is no output in it.", fix: "Write NAME: {size: 2048}.")
+            let list = described.root.fields(["outputs"])?.required(
+                "outputs", fix: "Write outputs: with a name for each.")
+            let outputs = (list?.entries() ?? []).map { spec(of: $0.value, over: base) }
+            if let list, list.isMapping, outputs.isEmpty {
+                list.refuse("noOutputs", "There is no output in it.", fix: "Write NAME: {size: 2048}.")
             }
             try described.log.check()
             return outputs

@@ -64,11 +64,11 @@ final class MarkMaker {
         let output = (width: request.width, height: request.height)
         var marks: [Mark] = []
         if let picture = settings.pictureMark {
-            let raster = try raster(picture, settings.colorSpace, output, limits, pulse)
+            let raster = try pictureRaster(picture, settings.colorSpace, output, limits, pulse)
             marks.append(mark(raster, picture.style, on: output, isGray: request.isGray))
         }
         if let text = settings.textMark {
-            let raster = try raster(text, settings.colorSpace, output, facts, limits, pulse)
+            let raster = try textRaster(text, settings.colorSpace, output, facts, limits, pulse)
             marks.append(mark(raster, text.style, on: output, isGray: request.isGray))
         }
         return marks
@@ -83,7 +83,7 @@ final class MarkMaker {
         return mark
     }
 
-    private func raster(
+    private func pictureRaster(
         _ mark: PictureMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ limits: DecodeLimits,
         _ pulse: CodecPulse
     ) throws -> Raster {
@@ -106,7 +106,7 @@ final class MarkMaker {
         return raster
     }
 
-    private func raster(
+    private func textRaster(
         _ mark: TextMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ facts: Facts,
         _ limits: DecodeLimits, _ pulse: CodecPulse
     ) throws -> Raster {

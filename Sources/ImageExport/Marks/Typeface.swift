@@ -1,5 +1,5 @@
 import CTypeset
-package import ImageCodecs
+import ImageCodecs
 
 /// A font that lines of text are drawn with.
 final class Typeface {
@@ -36,29 +36,29 @@ final class Typeface {
         let scalars = text.unicodeScalars.map(\.value)
         let size = UInt32(clamping: pixelSize)
         var extent = bg_text_extent()
-        try Self.checking { bg_font_measure(handle, scalars, scalars.count, size, &extent, $0, $1) }
+        try Self.calling { reason, room in
+            bg_font_measure(handle, scalars, scalars.count, size, &extent, reason, room) == 0 ? () : nil
+        }
         var line = Line(width: Int(extent.width), height: Int(extent.height), coverage: [])
         line.coverage = [UInt8](repeating: 0, count: line.width * line.height)
-        try Self.checking { bg_font_draw(handle, scalars, scalars.count, size, &extent, &line.coverage, $0, $1) }
+        try Self.calling { reason, room in
+            bg_font_draw(handle, scalars, scalars.count, size, &extent, &line.coverage, reason, room) == 0 ? () : nil
+        }
         return line
     }
 
-    private static func checking(_ call: (UnsafeMutablePointer<CChar>?, Int) -> Int32) throws(ExportFailure) {
-        _ = try calling { reason, size in call(reason, size) == 0 ? OpaquePointer(bitPattern: 1) : nil }
-    }
-
     /// Calls C, which gives nothing and a reason where it fails.
-    private static func calling(
-        _ call: (UnsafeMutablePointer<CChar>?, Int) -> OpaquePointer?
-    ) throws(ExportFailure) -> OpaquePointer {
-        var pointer: OpaquePointer?
+    private static func calling<Result>(
+        _ call: (UnsafeMutablePointer<CChar>?, Int) -> Result?
+    ) throws(ExportFailure) -> Result {
+        var result: Result?
         let reason = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
             buffer[0] = 0
-            pointer = call(buffer.baseAddress, buffer.count)
+            result = call(buffer.baseAddress, buffer.count)
             return buffer.baseAddress.map { String(cString: $0) } ?? ""
         }
-        guard let pointer else { throw ExportFailure("watermark", "the text cannot be put on: \(reason)") }
-        return pointer
+        guard let result else { throw ExportFailure("watermark", "the text cannot be put on: \(reason)") }
+        return result
     }
 }
 

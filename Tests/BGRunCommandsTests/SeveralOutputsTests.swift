@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Several outputs of each picture, and what a change of one makes anew.
+@Suite struct SeveralOutputsTests {
+    private let place: TestPlace
+
+    init() throws {
+        place = try TestPlace()
+        try place.putPhotos(3)
+    }
+
+    /// Files by name with the numbers of their inodes, which a file that is made again changes.
+    private func files() throws -> [String: UInt64] {
+        var files: [String: UInt64] = [:]
+        for name in try place.contents("out").keys {
+            var status = stat()
+            #expect(stat(place.path + "/out/" + name, &status) == 0)
+            files[name] = UInt64(status.st_ino)
+        }
+        return files
+    }
+
+    @Test func aFileNamesTheOutputs() throws {
+        try place.write(
+            """
+            outputs:
+              web: {size: 200, quality: 70}
+              small:
+                size: 60
+                format: webp
+                name: "small/{stem}.{ext}"
+            """, to: "outputs.yml")
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--outputs", "outputs.yml", "--metadata", "strip")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let made = try place.contents("out")
+        #expect(made.count == 6 && made["photo-0001-200.jpg"] != nil && made["small/photo-0003.webp"] != nil)
+        // The same as with options, those outside the file included.
+        let options = try place.bgrun(
+            "export", "photos", "--out", "again", "--metadata", "strip", "--output", "size=200,quality=70", "--output",
+            "size=60,format=webp,name=small/{stem}.{ext}")
+        #expect(options.status == 0)
+        #expect(try place.contents("again") == made)
+    }
+
+    @Test func mistakesInTheFileAreToldWithTheirLines() throws {
+        try place.write(
+            "outputs:\n web:\n  size: huge\n small: {sise: 60}\n wide: {format: png, max-bytes: 1M}\n",
+            to: "outputs.yml")
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--outputs", "outputs.yml")
+        #expect(ended.status == 64)
+        for words in [":3: outputs.web.size", ":4: outputs.small.sise", ":5: outputs.wide"] {
+            #expect(ended.errors.contains(words), "\(ended.errors)")
+        }
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--outputs", "nowhere.yml").status == 64)
+        #expect(!place.exists("out"))
+    }
+
+    @Test func ofThreeOutputsTheOneThatChangedIsMadeAgain() throws {
+        func export(_ quality: Int) throws -> [String: Any] {
+            let ended = try place.bgrun(
+                "export", "photos", "--out", "out", "--json", "--output", "size=200", "--output",
+                "size=120,quality=\(quality)", "--output", "size=60,format=webp")
+            #expect(ended.status == 0, "\(ended.errors)")
+            return try ended.json()
+        }
+        _ = try export(80)
+        let (first, bytes) = (try files(), try place.contents("out"))
+        #expect(first.count == 9)
+        #expect((try export(80)["counts"] as? [String: Int])?["current"] == 3)
+        #expect(try files() == first)
+        _ = try export(60)
+        let second = try files()
+        let again = second.filter { first[$0.key] != $0.value }.keys.sorted()
+        #expect(again == ["photo-0001-120.jpg", "photo-0002-120.jpg", "photo-0003-120.jpg"])
+        _ = try export(80)
+        #expect(try place.contents("out") == bytes)
+    }
+
+    @Test(.enabled(if: FaultyRun.isPossible, "SKIPPED: strace is missing, or may not trace here"))
+    func eachPictureHasAProcessOfItsOwnWhereThatIsAskedFor() throws {
+        func workers(_ options: [String], out: String) throws -> Int {
+            let arguments = ["-f", "-qq", "-s", "64", "-e", "trace=execve", "-o", "calls", CommandRun.executable]
+            let ended = try CommandRun(
+                arguments + ["export", "photos", "--out", out, "--size", "90", "--workers", "1"] + options, in: place,
+                program: "/usr/bin/strace"
+            ).end()
+            #expect(ended.status == 0, "\(ended.errors)")
+            let calls = try String(contentsOfFile: place.path + "/calls", encoding: .utf8)
+            return calls.split(separator: "\n").count { $0.contains("\"worker\"") }
+        }
+        #expect(try workers([], out: "out") == 1)
+        #expect(try workers(["--isolate"], out: "isolated") == 3)
+        #expect(try place.contents("out") == place.contents("isolated"))
+    }
+}
