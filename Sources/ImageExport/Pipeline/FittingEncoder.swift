@@ -1,5 +1,4 @@
 import ChunkedCompute
-import Glibc
 import ImageCodecs
 
 /// Encodes a picture at the highest quality at which its file is no larger than asked for.
@@ -8,10 +7,6 @@ import ImageCodecs
 /// fits. Further ones are made from the kept rows: the logarithm of the size is taken as linear in the quality between
 /// the nearest two attempts, which finds the answer in few of them. The same picture always ends with the same quality.
 final class FittingEncoder: ImageEncoder {
-    /// How much the logarithm of a file's size grows with one step of quality, before two sizes are known: between 50 and
-    /// 85, JPEG files of photographs grow by about 2.4 times.
-    private static let usualGrowth = 0.025
-
     let workingBytes: Int
     var pulse: CodecPulse? {
         didSet { first?.pulse = pulse }
@@ -59,7 +54,7 @@ final class FittingEncoder: ImageEncoder {
             try body(bytes)
         }
         guard quality == nil else { return }
-        var search = QualitySearch(ceiling: request.quality, bytes: size, maxBytes: maxBytes, growth: Self.usualGrowth)
+        var search = QualitySearch(ceiling: request.quality, bytes: size, maxBytes: maxBytes)
         while let next = search.next {
             try pulse?.check()
             attempts += 1
@@ -93,45 +88,5 @@ final class FittingEncoder: ImageEncoder {
             if size <= maxBytes { best = Array(bytes) }
         }
         return size
-    }
-}
-
-/// Looks for the highest quality whose file is small enough; qualities are whole numbers from 1.
-struct QualitySearch {
-    private let maxBytes: Int
-    private let growth: Double
-    /// The lowest quality that is known to be too large.
-    private var above: (quality: Int, bytes: Int)
-    /// The highest that is known to fit.
-    private var below: (quality: Int, bytes: Int)?
-    private var tries = 0
-
-    init(ceiling: Int, bytes: Int, maxBytes: Int, growth: Double) {
-        self.maxBytes = maxBytes
-        self.growth = growth
-        above = (ceiling, bytes)
-    }
-
-    var found: Int? { below?.quality }
-    /// Bytes of the smallest file that was made.
-    var smallest: Int { below?.bytes ?? above.bytes }
-
-    /// The quality to try next; nil when the answer is known.
-    var next: Int? {
-        let lowest = below?.quality ?? 0
-        guard above.quality - lowest > 1 else { return nil }
-        // Every third step halves, so that no curve of sizes can draw the search out.
-        if tries % 3 == 2 { return (above.quality + lowest) / 2 }
-        let slope = below.map { logRatio(above.bytes, $0.bytes) / Double(above.quality - $0.quality) } ?? growth
-        let steps = logRatio(above.bytes, maxBytes) / max(slope, 0.001)
-        let guess = above.quality - Int(min(steps.rounded(.up), 100))
-        return min(max(guess, lowest + 1), above.quality - 1)
-    }
-
-    private func logRatio(_ a: Int, _ b: Int) -> Double { log(Double(max(a, 1)) / Double(max(b, 1))) }
-
-    mutating func tried(_ quality: Int, bytes: Int) {
-        tries += 1
-        if bytes <= maxBytes { below = (quality, bytes) } else { above = (quality, bytes) }
     }
 }
