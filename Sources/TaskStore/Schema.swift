@@ -109,8 +109,12 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
-        migrator.registerMigration("4 volumes of outputs") { db in
-            try db.execute(sql: "ALTER TABLE job ADD COLUMN volume INTEGER")
+        migrator.registerMigration("4 volumes of outputs, lost runs") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE job ADD COLUMN volume INTEGER;
+                    ALTER TABLE service_job ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
+                    """)
         }
         migrator.registerMigration("5 commands of jobs") { db in
             try db.execute(sql: "ALTER TABLE job ADD COLUMN command TEXT")

@@ -27,6 +27,8 @@ package struct StoredJob: Hashable, Sendable {
     /// A person paused it.
     package var isPaused = false
     package var attempts = 0
+    /// Runs that were lost with their process, of which there may be only so many.
+    package var losses = 0
     /// Seconds since 1970, as all times here.
     package var submitted: Double
     package var started: Double?

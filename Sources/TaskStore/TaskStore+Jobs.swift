@@ -9,8 +9,8 @@ extension TaskStore {
                 sql: """
                     INSERT OR REPLACE INTO service_job (id, identifier, submission, state, paused, attempts, submitted,
                         started, ended, outcome, status, resumable, fraction, text, summary, process, process_start,
-                        process_boot, processor_seconds, running_seconds)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        process_boot, processor_seconds, running_seconds, losses)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             let wait = try db.makeStatement(
                 sql: "INSERT OR REPLACE INTO service_wait (job, reason, seconds) VALUES (?, ?, ?)")
@@ -19,7 +19,7 @@ extension TaskStore {
                     Int64(job.id), job.identifier, job.submission, job.state.rawValue, job.isPaused, job.attempts,
                     job.submitted, job.started, job.ended, job.outcome, job.status, job.isResumable, job.fraction,
                     job.text, job.summary, job.process?.id, job.process.map { Int64($0.start) }, job.process?.boot,
-                    job.processorSeconds, job.runningSeconds,
+                    job.processorSeconds, job.runningSeconds, job.losses,
                 ])
                 for (reason, seconds) in job.waited {
                     try wait.execute(arguments: [Int64(job.id), reason, seconds])
@@ -84,6 +84,7 @@ extension StoredJob {
             state: State(rawValue: state) ?? .ended, submitted: row["submitted"])
         isPaused = row["paused"]
         attempts = row["attempts"]
+        losses = row["losses"]
         started = row["started"]
         ended = row["ended"]
         outcome = row["outcome"]

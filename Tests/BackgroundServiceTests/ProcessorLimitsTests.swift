@@ -10,7 +10,8 @@ import WorkerPriority
     private let job = JobID(3)
 
     private func put(_ text: String, _ name: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+        // The kernel's files are never seen half written.
+        try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name), options: .atomic)
     }
 
     private func limit() throws -> String { try String(contentsOfFile: folder + "/unit/cpu.max", encoding: .utf8) }

@@ -16,7 +16,7 @@ import Testing
     func aJobIsKeptWhole() throws {
         let store = try store()
         var job = job(1, .running)
-        (job.isPaused, job.attempts, job.started, job.ended) = (true, 3, 11, 12)
+        (job.isPaused, job.attempts, job.losses, job.started, job.ended) = (true, 3, 2, 11, 12)
         (job.outcome, job.status, job.isResumable, job.fraction) = ("stopped.userStop", 75, true, 0.5)
         (job.text, job.summary, job.process) = ("a", "{}", .init(id: 7, start: 8, boot: "b"))
         (job.processorSeconds, job.runningSeconds, job.waited) = (1.5, 2.5, ["noRoom": 3, "backoff": 4])

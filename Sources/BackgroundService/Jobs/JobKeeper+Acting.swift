@@ -52,7 +52,11 @@ extension JobKeeper {
             guard goesOn(job) else {
                 return host.perform { scheduler, now in scheduler.stop(job, .shutdown, at: now) }
             }
-            book.update(job) { $0.stored.state = .waiting }
+            let losses = host.read { $0.scheduler.summary(job)?.losses } ?? 0
+            book.update(job) {
+                $0.stored.state = .waiting
+                $0.stored.losses = losses
+            }
             publish(job)
         case .end(let job, let outcome): ended(job, outcome)
         case .dismiss: break

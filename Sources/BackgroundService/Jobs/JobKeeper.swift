@@ -196,7 +196,8 @@ package final class JobKeeper: Sendable {
                 let submitted = Duration.seconds(job.submitted) - state.wallOffset
                 state.add(
                     state.scheduler.adopt(
-                        request, id: id, program: Self.program, submitted: submitted, attempts: 0, at: now))
+                        request, id: id, program: Self.program, submitted: submitted, attempts: 0,
+                        losses: stored.losses, at: now))
                 state.add(state.scheduler.demote(id, at: now))
                 if job.isPaused { state.add(state.scheduler.pause(id, at: now)) }
             }
@@ -268,6 +269,7 @@ package final class JobKeeper: Sendable {
             $0.stored.ended = nil
             $0.stored.outcome = nil
             $0.stored.status = nil
+            $0.stored.losses = 0
         }
         host.prepare(for: request)
         host.decide { state, now in

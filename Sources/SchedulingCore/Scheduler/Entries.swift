@@ -153,6 +153,8 @@ package struct JobSummary: Hashable, Sendable {
     package var isForeground: Bool
     package var device: String?
     package var attempt: Int
+    /// Of a waiting one: runs that were lost.
+    package var losses = 0
     /// 0 ... 1; nil as long as the total is not known.
     package var fraction: Double?
     package var secondsLeft: ClosedRange<Double>?

@@ -52,7 +52,8 @@ extension Scheduler {
         if let entry = waiting[id] {
             return JobSummary(
                 id: id, program: entry.program, request: entry.request, state: .waiting,
-                isForeground: entry.isForeground, attempt: entry.attempts, submitted: entry.submitted)
+                isForeground: entry.isForeground, attempt: entry.attempts, losses: entry.losses,
+                submitted: entry.submitted)
         }
         if let run = running[id] {
             let state: JobSummary.State =
