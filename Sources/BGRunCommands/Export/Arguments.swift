@@ -52,14 +52,7 @@ struct OutputFlags: ParsableArguments {
     @Flag(help: "Enlarge pictures that are smaller than the size.")
     var enlarge = false
 
-    @Option(help: .init("jpeg, png or webp; by default that of the input's name, else jpeg.", valueName: "format"))
-    var format: String?
-
-    @Option(help: .init("1 to 100; by default 85 for jpeg and 80 for webp.", valueName: "n"))
-    var quality: String?
-
-    @Option(help: .init("8 or 16 a channel; 16 for png only.", valueName: "n"))
-    var bits: String?
+    @OptionGroup var encoder: EncoderFlags
 
     @Option(help: .init("srgb (default), display-p3, or keep.", valueName: "space"))
     var color: String?
@@ -78,12 +71,6 @@ struct OutputFlags: ParsableArguments {
 
     @Option(help: .init("Colour under clear parts where the output has no alpha.", valueName: "RRGGBB"))
     var matte: String?
-
-    @Option(help: .init("keep (default) or strip.", valueName: "policy"))
-    var metadata: String?
-
-    @Flag(help: "Lossless webp.")
-    var lossless = false
 
     @Flag(help: "Smaller files, slower.")
     var optimize = false
@@ -112,13 +99,13 @@ struct OutputFlags: ParsableArguments {
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
         var base = OutputSpec()
         let values = [
-            ("size", size), ("format", format), ("quality", quality), ("bits", bits), ("color", color),
-            ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("name", name),
+            ("size", size), ("color", color), ("sharpen", sharpen), ("matte", matte), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
+        try encoder.apply(to: &base)
         let flags = [
-            ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("lossless", lossless),
-            ("optimize", optimize), ("progressive", progressive), ("444", fullChroma),
+            ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("optimize", optimize),
+            ("progressive", progressive), ("444", fullChroma),
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
         var specs: [OutputSpec] = []
