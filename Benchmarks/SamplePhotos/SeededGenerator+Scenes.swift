@@ -1,17 +1,6 @@
-/// SplitMix64: the same seed gives the same numbers on every machine.
-package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+import SeededNumbers
 
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SeededGenerator {
     mutating func uniform(_ range: ClosedRange<Float>) -> Float {
         let unit = Float(next() >> 40) * (1 / 16_777_216)
         return range.lowerBound + (range.upperBound - range.lowerBound) * unit
