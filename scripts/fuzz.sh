@@ -42,7 +42,7 @@ mkdir -p "$corpus" "$work/findings"
     -artifact_prefix="$work/findings/" "$corpus" "$kept" "$seeds"
 if $keep; then
     rm -rf "$work/smallest" && mkdir "$work/smallest"
-    # Long models lead hardly further, and fill the repository.
-    "$fuzz" "${limits[@]}" -merge=1 -max_len=512 "$work/smallest" "$kept" "$corpus" "$seeds"
+    # How often an edge is taken would need many more models, and long ones lead hardly further.
+    "$fuzz" "${limits[@]}" -set_cover_merge=1 -use_counters=0 -max_len=512 "$work/smallest" "$kept" "$corpus" "$seeds"
     rm -rf "$kept" && mv "$work/smallest" "$kept"
 fi
