@@ -1,4 +1,5 @@
 import Inference
+import SeededNumbers
 import Testing
 
 /// Every element within `tolerance` of the largest one's magnitude, or of 1 where that is more.
@@ -17,13 +18,13 @@ func expectClose(
 /// Random numbers, and graphs made of a few nodes.
 struct GraphFixture {
     let seed: UInt64
-    var random: SplitMix
+    var random: SeededGenerator
     var inputs: [String: Tensor] = [:]
     var initialisers: [String: Tensor] = [:]
 
     init(seed: UInt64) {
         self.seed = seed
-        random = SplitMix(state: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
