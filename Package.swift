@@ -225,8 +225,8 @@ let package = Package(
         tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
-            of: "Inference", ["ONNXFormat", "ModelParts", "OpenCLKit", "OpenCLFaults", protobuf],
-            exclude: ["CONFORMANCE.md", "OPERATORS.md"]),
+            of: "Inference", ["ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", protobuf],
+            exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

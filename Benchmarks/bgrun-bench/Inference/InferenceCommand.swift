@@ -35,8 +35,9 @@ struct InferenceCommand: ParsableCommand {
     @Option(help: "Print this many steps of bgrun's that take most.")
     var profile = 0
 
-    /// The largest difference from ONNX Runtime that counts as the same, relative to the largest element.
-    private static let tolerance: Float = 1e-3
+    @Option(
+        help: "The largest difference from ONNX Runtime that counts as the same, as a share of the largest element.")
+    var tolerance: Float = 1e-3
 
     func run() throws {
         let folder = NSTemporaryDirectory() + "bgrun-bench-inference-\(getpid())"
@@ -105,7 +106,7 @@ struct InferenceCommand: ParsableCommand {
                 median(zip(times[0], times[place]).map { $0[keyPath: part] / $1[keyPath: part] })
             }
             let error = try reference.map { Self.error(try contestants[place].outputs(), $0) }
-            if place == 0, let error, !(error <= Self.tolerance) {
+            if place == 0, let error, !(error <= tolerance) {
                 throw CleanExit.message("\(path): differs from ONNX Runtime by \(error) of the largest element")
             }
             return Row(
