@@ -237,8 +237,9 @@ let package = Package(
         tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", "OpenCLKit", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
-            of: "Inference", ["ONNXFormat", "ModelParts", "OpenCLKit", "OpenCLFaults", "SeededNumbers", protobuf],
-            exclude: ["CONFORMANCE.md", "OPERATORS.md"]),
+            of: "Inference",
+            ["ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", protobuf],
+            exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

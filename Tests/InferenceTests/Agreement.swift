@@ -21,6 +21,8 @@ struct GraphFixture {
     var random: SeededGenerator
     var inputs: [String: Tensor] = [:]
     var initialisers: [String: Tensor] = [:]
+    /// The value that quantised graphs quantise at last, and the name of what comes out.
+    var ending = (name: "", value: "")
 
     init(seed: UInt64) {
         self.seed = seed

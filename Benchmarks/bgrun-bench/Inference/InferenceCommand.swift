@@ -43,8 +43,9 @@ struct InferenceCommand: ParsableCommand {
     @Option(help: "Print this many steps of bgrun's that take most.")
     var profile = 0
 
-    /// The largest difference from ONNX Runtime that counts as the same, relative to the largest element.
-    private static let tolerance: Float = 1e-3
+    @Option(
+        help: "The largest difference from ONNX Runtime that counts as the same, as a share of the largest element.")
+    var tolerance: Float = 1e-3
 
     /// bgrun divided by an engine, over all models.
     private struct Ratios {

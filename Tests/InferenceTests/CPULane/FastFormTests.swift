@@ -31,6 +31,60 @@ import Testing
         try agree(seed: seed) { try $0.pooling() }
     }
 
+    @Test(arguments: 1...40) func resizings(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let (height, width) = (fixture.pick(2...9), fixture.pick(2...9))
+        try fixture.input("x", [fixture.pick(1...2), fixture.pick([1, 3, 16]), height, width])
+        let mode = fixture.pick(["nearest", "linear"])
+        var attributes: [String: Attribute] = ["mode": .string(mode)]
+        let factors = [fixture.pick(1...4), fixture.pick(1...4)]
+        if mode == "nearest", fixture.pick(0...1) == 0 {
+            attributes["coordinate_transformation_mode"] = .string("asymmetric")
+            attributes["nearest_mode"] = .string("floor")
+        }
+        if fixture.pick(0...1) == 0 {
+            fixture.initialisers["scales"] = try Tensor(
+                .float32, shape: [4], doubles: [1, 1] + factors.map { Double($0) })
+            try fixture.expectAgreement([node("Resize", ["x", "", "scales"], "y", attributes)], "seed \(seed)")
+        } else {
+            let sizes = mode == "linear" ? [fixture.pick(1...20), fixture.pick(1...20)] : [2 * height, 3 * width]
+            fixture.initialisers["sizes"] = try Tensor(
+                indices: Array(try #require(fixture.inputs["x"]).shape[..<2]) + sizes)
+            try fixture.expectAgreement([node("Resize", ["x", "", "", "sizes"], "y", attributes)], "seed \(seed)")
+        }
+    }
+
+    @Test func resizingsWithOtherPlacesAreEvaluatedPlainly() throws {
+        var fixture = GraphFixture(seed: 1)
+        try fixture.input("x", [1, 2, 5, 6])
+        fixture.initialisers["scales"] = try Tensor(.float32, shape: [4], doubles: [1, 1, 2, 1.5])
+        for (name, value) in [
+            ("coordinate_transformation_mode", "align_corners"), ("coordinate_transformation_mode", "asymmetric"),
+            ("mode", "cubic"),
+        ] {
+            var attributes: [String: Attribute] = ["mode": .string("linear")]
+            attributes[name] = .string(value)
+            let model = fixture.model([node("Resize", ["x", "", "scales"], "y", attributes)])
+            let compiled = try CompiledModel(model)
+            #expect(compiled.plainNodes.count == 1, "\(value)")
+            let found = try #require(try compiled.execute(fixture.inputs)["y"])
+            expectClose(found, try ReferenceRunner().run(model, inputs: fixture.inputs)[0], tolerance: 1e-6, value)
+        }
+    }
+
+    @Test(arguments: 1...40) func reductions(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let shape = (0..<fixture.pick(1...5)).map { _ in fixture.pick(1...6) }
+        try fixture.input("x", shape)
+        var attributes: [String: Attribute] = ["keepdims": .int(fixture.pick(0...1))]
+        let planes = shape.count > 2 ? [Array(2..<shape.count)] : []
+        let some = shape.indices.filter { _ in fixture.pick(0...1) == 0 }
+        let axes = fixture.pick(planes + [some])
+        if !axes.isEmpty { attributes["axes"] = .ints(axes.map { fixture.pick([$0, $0 - shape.count]) }) }
+        let name = fixture.pick(["ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum"])
+        try fixture.expectAgreement([node(name, ["x"], "y", attributes, opset: 11)], "seed \(seed): \(name) \(axes)")
+    }
+
     @Test(arguments: 1...40) func arithmeticOfTwo(seed: UInt64) throws {
         try agree(seed: seed) {
             try $0.arithmeticOfTwo(["Add", "Sub", "Mul", "Div", "Max", "Min"], ordered: ["Sub", "Div"])
