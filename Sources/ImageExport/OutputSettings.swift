@@ -53,6 +53,8 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     /// Decode at full scale and resize from there; without it a JPEG may be decoded at 4, 2 or 1 eighths first.
     package var exact = false
     package var sharpening: Sharpening?
+    /// What changes the picture's look, in this order; nil for nothing.
+    package var operations: [ImageOperation]?
     /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.
     package var matte: [UInt8] = [255, 255, 255]
     package var metadata: MetadataPolicy = .keep

@@ -108,6 +108,8 @@ struct OutputFlags: ParsableArguments {
             valueName: "settings"))
     var output: [String] = []
 
+    @OptionGroup(title: "LOOK") var look: LookFlags
+
     /// The outputs of each input.
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
         var base = OutputSpec()
@@ -121,6 +123,8 @@ struct OutputFlags: ParsableArguments {
             ("optimize", optimize), ("progressive", progressive), ("444", fullChroma),
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
+        let operations = try look.operations()
+        if !operations.isEmpty { base.settings.operations = operations }
         var specs: [OutputSpec] = []
         for text in output { specs.append(try base.applying(text)) }
         if specs.isEmpty { specs = [base] }

@@ -44,6 +44,11 @@ struct OutputSpec: Hashable, Sendable {
         case "optimize": settings.optimize = try flag(key, value)
         case "progressive": settings.progressive = try flag(key, value)
         case "444": settings.fullChroma = try flag(key, value)
+        case _ where Self.operationNames.contains(key):
+            let text = try required(key, value)
+            if let operation = try Self.operation(key, text) {
+                settings.operations = (settings.operations ?? []) + [operation]
+            }
         default: throw Mistake(description: "there is no output option \"\(key)\"")
         }
     }
