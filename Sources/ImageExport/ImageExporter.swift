@@ -95,7 +95,9 @@ package final class ImageExporter {
         result.workingBytes = input.bytes.count + preparation.workingBytes
         var pipelines: [OutputPipeline] = []
         for (index, output) in preparation.outputs.enumerated() {
-            let encoder = try CodecRegistry.encoder(for: output.encode)
+            let plain = try CodecRegistry.encoder(for: output.encode)
+            let encoder: any ImageEncoder =
+                output.item.settings.border.map { BorderedEncoder(plain, border: $0, request: output.encode) } ?? plain
             encoder.pulse = pulse
             result.workingBytes += encoder.workingBytes
             pipelines.append(

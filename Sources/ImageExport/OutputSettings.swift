@@ -53,6 +53,11 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     /// Decode at full scale and resize from there; without it a JPEG may be decoded at 4, 2 or 1 eighths first.
     package var exact = false
     package var sharpening: Sharpening?
+    /// Quarter turns clockwise of the upright picture, 1 ... 3; nil for none.
+    package var turns: Int?
+    /// What is left of the turned picture; nil for all. Sizes are of this.
+    package var crop: Crop?
+    package var border: Border?
     /// What changes the picture's look, in this order; nil for nothing.
     package var operations: [ImageOperation]?
     /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.

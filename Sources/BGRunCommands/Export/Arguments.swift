@@ -116,6 +116,7 @@ struct OutputFlags: ParsableArguments {
         let values = [
             ("size", size), ("format", format), ("quality", quality), ("bits", bits), ("color", color),
             ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("name", name),
+            ("rotate", look.rotate), ("crop", look.crop), ("border", look.border),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
         let flags = [

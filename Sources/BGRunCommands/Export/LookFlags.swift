@@ -89,6 +89,20 @@ struct LookFlags: ParsableArguments {
             valueName: "amount[:size[:seed]]"), transform: PlacedText.parse)
     var grain: [PlacedText] = []
 
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("Turn by 90, 180 or 270 degrees clockwise, before the crop.", valueName: "degrees"))
+    var rotate: String?
+
+    @Option(
+        help: .init(
+            "Keep WIDTHxHEIGHT+X+Y in pixels of the input, or the largest part of a shape such as 3:2. Sizes are of this.",
+            valueName: "part"))
+    var crop: String?
+
+    @Option(help: .init("A border around the finished picture, white or of a colour.", valueName: "pixels[:RRGGBB]"))
+    var border: String?
+
     /// The whole chain.
     ///
     /// - Throws: What is wrong with a value, or with the file.

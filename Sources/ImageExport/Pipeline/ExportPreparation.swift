@@ -26,10 +26,10 @@ struct ExportPreparation {
         item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32
     ) throws {
         let header = decoder.header
-        let geometries = item.outputs.map {
-            OutputGeometry(
-                width: header.width, height: header.height, orientation: header.orientation, size: $0.settings.size,
-                enlarge: $0.settings.enlarge)
+        let geometries = try item.outputs.map { output in
+            try OutputGeometry(
+                width: header.width, height: header.height, orientation: Self.orientation(header, output.settings),
+                size: output.settings.size, enlarge: output.settings.enlarge, crop: output.settings.crop)
         }
         scaleEighths = Self.scale(decoder: decoder, outputs: zip(item.outputs.map(\.settings), geometries))
         outputs = []
@@ -98,10 +98,11 @@ struct ExportPreparation {
             if let wanted = settings.sharpening, wanted.amount > 0 {
                 sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
             }
+            let border = settings.border?.pixels ?? 0
             let metadata = Self.metadata(
                 of: header, source: source, settings: settings, geometry: geometry, format: format, notes: &notes)
             let plan = OutputPipeline.Plan(
-                geometry: geometry, orientation: Orientation(header.orientation), resize: resize,
+                geometry: geometry, orientation: Self.orientation(header, settings), resize: resize,
                 sharpening: sharpening, color: color,
                 chain: parts.after.isEmpty
                     ? nil
@@ -112,8 +113,10 @@ struct ExportPreparation {
                 chunkRows: chunkRows
                     ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
             let encode = EncodeRequest(
-                format: format, width: geometry.uprightWidth, height: geometry.uprightHeight, layout: outputLayout,
+                format: format, width: geometry.uprightWidth + 2 * border,
+                height: geometry.uprightHeight + 2 * border, layout: outputLayout,
                 isGray: header.isGray && color == nil && !colorFirst
+                    && Set(settings.border?.color ?? []).count <= 1
                     && (settings.operations ?? []).allSatisfy(\.keepsGray)
                     && (!needsMatte || Set(settings.matte).count == 1),
                 isOpaque: !header.hasAlpha || needsMatte,
@@ -129,6 +132,10 @@ struct ExportPreparation {
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0)
             workingBytes += 2 * chain.rowBytes * (chain.chunkRows + 2 * chain.chain.radius)
         }
+    }
+
+    private static func orientation(_ header: ImageHeader, _ settings: OutputSettings) -> Orientation {
+        Orientation(header.orientation).turned(settings.turns ?? 0)
     }
 
     /// What makes two chains the same.
@@ -165,7 +172,8 @@ struct ExportPreparation {
         let icc = source.embeddedProfile(for: settings.colorSpace)
         guard settings.metadata == .keep else { return ImageMetadata(icc: icc) }
         let edited = header.metadata.edited(
-            forWidth: geometry.uprightWidth, height: geometry.uprightHeight, icc: icc,
+            forWidth: geometry.uprightWidth + 2 * (settings.border?.pixels ?? 0),
+            height: geometry.uprightHeight + 2 * (settings.border?.pixels ?? 0), icc: icc,
             isSRGB: settings.colorSpace == .srgb && source.isTagged, format: format)
         notes += edited.notes.filter { !notes.contains($0) }
         return edited.metadata
