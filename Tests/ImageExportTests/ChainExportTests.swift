@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Foundation
 import ImageCodecs
 import ImageExport
