@@ -6,7 +6,7 @@
 // has in the 5 x 5 pixels around it and DECONVOLVE_OVERSHOOT of their spread, so that edges get no halos. Luma counts from
 // DECONVOLVE_FLOOR on, which keeps the quotient tame in the dark.
 //
-// Reference  DeconvolveReference in the tests, float64; within 8 of 65535.
+// Reference  ChainReference in the tests, float64; within 2 of 65535.
 // Chunking   A chunk is a band of rows: it reads halo = max(2 * radius * rounds, 2) rows more on each side.
 // Launch     1-D, one work-item a tile of DECONVOLVE_COLUMNS x DECONVOLVE_ROWS, local size 1.
 // Barriers   None.

@@ -10,7 +10,7 @@
 // orthonormal one by sqrt 8 for k = 0 and by 4 cos(k pi / 16) else, and there and back makes 8 times the samples. Columns are
 // transformed once for all blocks beside each other, and back once for their sum.
 //
-// Reference  DenoiseReference in the tests, float64 with plain sums; within 2 of 65535 but where a coefficient lies on its threshold.
+// Reference  ChainReference in the tests, float64 with plain sums; within 2 of 65535 but where a coefficient lies on its threshold.
 // Chunking   A chunk is a band of rows; the grid of blocks is the picture's, so bands do not depend on each other.
 // Launch     1-D, one work-item a tile of DENOISE_COLUMNS x DENOISE_ROWS, local size 1.
 // Barriers   None.

@@ -6,7 +6,7 @@
 // around a pixel by the square root of their bilinear shares, which keeps the deviation the same everywhere. A hash is the finaliser
 // of MurmurHash3 (Appleby, 2011), summed byte by byte to something close to normal.
 //
-// Reference  GrainReference in the tests, float64; within 2 of 65535.
+// Reference  ChainReference in the tests, float64; within 2 of 65535.
 // Launch     1-D, one work-item a row, local size 1.   Barriers   None.
 //
 // Buffers    rows as in chain.cl, changed in place.

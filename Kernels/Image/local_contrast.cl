@@ -9,8 +9,8 @@
 //
 // The picture, and the grid of cells, repeat their edges.
 //
-// Reference  LocalContrastReference in the tests, float64; within 4 of 65535.
-// Chunking   A chunk is a band of rows: it reads CONTRAST_RADIUS = (2 * radius + 2) * cell rows more on each side.
+// Reference  ChainReference in the tests, float64; within 2 of 65535.
+// Chunking   A chunk is a band of rows: it reads (2 * radius + 2) * cell rows more on each side.
 // Launch     1-D, one work-item a row of cells (contrast_cells, contrast_slopes, contrast_means) or of pixels (contrast_apply),
 //            local size 1, one after the other.
 // Barriers   None.

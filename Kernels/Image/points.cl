@@ -7,7 +7,7 @@
 // so that any row of exposure, white balance, contrast, curves and saturation is one pass. Tables reach from 0 to 2 and are read with
 // linear interpolation; what lies outside is taken at their ends.
 //
-// Reference  PointReference in the tests, float64 without tables; at most 1 level of 255, and 16 of 65535 (curves bend within a step).
+// Reference  ChainReference in the tests, float64 without tables; within 3 of 65535 for one operation, 6 for a row of them.
 // Chunking   A chunk is a band of rows.
 // Launch     1-D, one work-item a row, local size 1.
 // Barriers   None.

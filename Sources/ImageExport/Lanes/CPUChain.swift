@@ -38,6 +38,7 @@ final class CPUChain {
 
 extension CPULane {
     package var chunkChainRows: Int { Int(BG_DENOISE_ROWS) }
+    package var runsTilesAtOnce: Bool { false }
 
     package func develop(_ plan: ChainPlan, source: RowBand, output: RowBand) throws(LaneError) {
         let range = output.firstRow..<output.firstRow + output.rowCount

@@ -14,6 +14,9 @@ package protocol ImageLane: AnyObject {
     /// Rows worth handing over as one chunk of a chain, beside those that neighbouring chunks share.
     var chunkChainRows: Int { get }
 
+    /// Whether all tiles of a chunk of a chain have memory of their own, or the one after the other use the same.
+    var runsTilesAtOnce: Bool { get }
+
     /// Makes the output rows that `output` has room for.
     ///
     /// - Parameters:

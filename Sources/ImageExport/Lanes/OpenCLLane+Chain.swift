@@ -16,6 +16,7 @@ struct ChainTables {
 extension OpenCLLane {
     // Neighbouring chunks make what they share twice.
     package var chunkChainRows: Int { 4 * Int(BG_DENOISE_ROWS) }
+    package var runsTilesAtOnce: Bool { true }
 
     package func develop(_ plan: ChainPlan, source: RowBand, output: RowBand) throws(LaneError) {
         do {

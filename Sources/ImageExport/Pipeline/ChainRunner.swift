@@ -15,10 +15,10 @@ final class ChainRunner {
         var rowBytes: Int { chain.width * layout.bytesPerPixel }
 
         /// Bytes that a runner holds whose readers need `rows` rows at a time, the lane's memory included.
-        func workingBytes(rows: Int) -> Int {
+        func workingBytes(rows: Int, lane: any ImageLane) -> Int {
             let windows = 2 * rowBytes * (rows + chunkRows)
             let colored = color == nil ? 0 : 2 * rowBytes * (chunkRows + 2 * chain.radius)
-            return windows + colored + chain.workingBytes(rows: chunkRows)
+            return windows + colored + chain.workingBytes(rows: chunkRows, tilesAtOnce: lane.runsTilesAtOnce)
         }
     }
 

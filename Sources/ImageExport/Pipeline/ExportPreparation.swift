@@ -129,7 +129,7 @@ struct ExportPreparation {
         for output in outputs { workingBytes += Self.bytes(output, sourceWidth: sourceWidth) }
         for (index, chain) in chains.enumerated() {
             let readers = outputs.filter { $0.chain == index }.map { Self.windowRows($0.plan) }
-            workingBytes += chain.workingBytes(rows: readers.max() ?? 0)
+            workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
             workingBytes += 2 * chain.rowBytes * (chain.chunkRows + 2 * chain.chain.radius)
         }
     }
@@ -204,7 +204,7 @@ struct ExportPreparation {
         let workingPixel = plan.resize?.arithmetic == .codes ? 4 : plan.resize?.arithmetic == .light ? 12 : 24
         var total = sourceWidth * windowRows * (2 * plan.workingLayout.bytesPerPixel + workingPixel)
         total += sourceWidth * 64 + 4 * width * plan.chunkRows * pixel
-        total += plan.chain?.workingBytes(rows: plan.chunkRows) ?? 0
+        total += plan.chain?.workingBytes(rows: plan.chunkRows, tilesAtOnce: false) ?? 0
         if plan.orientation.value != 1 { total += width * plan.geometry.height * plan.outputLayout.bytesPerPixel }
         return total
     }

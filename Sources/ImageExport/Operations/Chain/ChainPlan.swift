@@ -100,23 +100,39 @@ package final class ChainPlan: Sendable {
         return all
     }
 
+    private func tiles(_ across: Int, _ down: Int, of rows: Int) -> Int {
+        ((width + across - 1) / across) * ((rows + down - 1) / down)
+    }
+
     private func clip(_ range: Range<Int>) -> Range<Int> { max(0, range.lowerBound)..<min(height, range.upperBound) }
 
     /// Bytes that a lane holds for chunks of `rows` rows.
-    package func workingBytes(rows: Int) -> Int {
+    ///
+    /// - Parameters:
+    ///   - rows: Rows of a chunk.
+    ///   - tilesAtOnce: Every tile of a chunk has its own memory.
+    /// - Returns: An estimate from above.
+    package func workingBytes(rows: Int, tilesAtOnce: Bool) -> Int {
         guard !isPointwise else { return 0 }
         var bytes = 0
         for range in needed(for: 0..<min(rows, height)) {
             // Windows hold rows twice; those at both ends are not there in the first chunk.
             bytes += 2 * 4 * rowFloats * (range.count + 2 * radius)
         }
+        // The first level makes the most rows.
+        let made = min(height, rows + 2 * radius)
         for level in levels {
             switch level.surroundings {
-            case .denoise: bytes += 4 * Int(BG_DENOISE_SCRATCH)
-            case .deconvolve(let plan): bytes += 4 * plan.scratchFloats
+            case .denoise:
+                let tiles = tilesAtOnce ? tiles(Int(BG_DENOISE_COLUMNS), Int(BG_DENOISE_ROWS), of: made) : 1
+                bytes += 4 * tiles * Int(BG_DENOISE_SCRATCH)
+            case .deconvolve(let plan):
+                let tiles = tilesAtOnce ? tiles(Int(BG_DECONVOLVE_COLUMNS), Int(BG_DECONVOLVE_ROWS), of: made) : 1
+                bytes += 4 * tiles * plan.scratchFloats
             case .localContrast(let plan):
-                let cells = (rows + 2 * plan.reachRows) / plan.cell + 4
-                bytes += 4 * (5 * cells * plan.cellStride + 2 * plan.lineStride(width: width))
+                let cells = (made + 2 * plan.reachRows) / plan.cell + 4
+                let lines = tilesAtOnce ? max(cells, made) : 1
+                bytes += 4 * (5 * cells * plan.cellStride + 2 * lines * plan.lineStride(width: width))
             }
         }
         return bytes
