@@ -18,6 +18,7 @@ struct OperationCase: Sendable {
     /// Options of ImageMagick's and of GraphicsMagick's `mogrify`, each a contestant.
     var imageMagick: [[String]]
     var graphicsMagick: [[String]]
+    var darktable: DarktableModule
 
     /// Nearness to the clean pictures says something about the result.
     var hasTruth: Bool {
@@ -30,16 +31,16 @@ struct OperationCase: Sendable {
             OperationCase(
                 name: "denoise", damage: .noise(sigma), options: ["--denoise", "\(strength)"],
                 openCV: ["nlm", "bilateral5", "bilateral7", "guided"].map { ($0, "\(sigma)") },
-                imageMagick: [["-wavelet-denoise", "\(sigma * 2.57)"], ["-despeckle"], ["-enhance"]],
-                graphicsMagick: [["-median", "1"], ["-despeckle"]]),
+                imageMagick: [["-wavelet-denoise", "\(sigma / 2.55)%"], ["-despeckle"], ["-enhance"]],
+                graphicsMagick: [["-median", "1"], ["-despeckle"]], darktable: .nonLocalMeans),
             OperationCase(
                 name: "local-contrast", damage: .none, options: ["--local-contrast", "0.5"],
                 openCV: [("clahe", "1"), ("guided-contrast", "0.5")], imageMagick: [["-local-contrast", "10x25"]],
-                graphicsMagick: [["-unsharp", "0x30+0.5+0"]]),
+                graphicsMagick: [["-unsharp", "0x30+0.5+0"]], darktable: .localLaplacian),
             OperationCase(
                 name: "deconvolve", damage: .blur(blur), options: ["--deconvolve", "1:\(blur)"],
                 openCV: [("richardson-lucy", "\(blur)")], imageMagick: [["-unsharp", "0x\(blur)+1+0"]],
-                graphicsMagick: [["-unsharp", "0x\(blur)+1+0"]]),
+                graphicsMagick: [["-unsharp", "0x\(blur)+1+0"]], darktable: .sharpen),
         ]
     }
 }

@@ -37,7 +37,28 @@ extension OperationCase {
                 }
             }
         }
+        if let program = tools.darktable {
+            present.append(darktable(program, tools))
+        } else {
+            absent.append(AbsentContestant(key: "darktable", reason: "not installed"))
+        }
         return (present, absent)
+    }
+
+    /// One start for each picture: that is what darktable-cli takes a sidecar file for.
+    private func darktable(_ program: String, _ tools: OperationTools) -> Contestant {
+        let sidecar = tools.scratch + "/\(darktable.operation).xmp"
+        try? Data(darktable.sidecar.utf8).write(to: URL(fileURLWithPath: sidecar))
+        return Contestant(key: "darktable \(darktable.operation)", title: "darktable-cli") { files, out in
+            let quality = ["--conf", "plugins/imageio/format/jpeg/quality=100"]
+            let core = ["--core", "--configdir", tools.scratch + "/darktable", "--disable-opencl", "-t", "1"] + quality
+            return [
+                files.map { file in
+                    let target = out + "/" + (file as NSString).lastPathComponent
+                    return Invocation(program: program, arguments: [file, sidecar, target] + core)
+                }
+            ]
+        }
     }
 
     private func bgrun(_ tools: OperationTools) -> Contestant {
@@ -65,5 +86,6 @@ struct OperationTools: Sendable {
     var hasOpenCV: Bool
     var imageMagick: String?
     var graphicsMagick: String?
+    var darktable: String?
     var scratch: String
 }

@@ -70,7 +70,7 @@ struct OperationsCommand: ParsableCommand {
             scripts: URL(fileURLWithPath: scripts).path, python: python,
             hasOpenCV: Tools(scratch: scratch).moduleVersion(python, "cv2") != nil,
             imageMagick: Tools.locate("mogrify-im6.q16") ?? Tools.locate("mogrify"),
-            graphicsMagick: Tools.locate("gm"), scratch: scratch)
+            graphicsMagick: Tools.locate("gm"), darktable: Tools.locate("darktable-cli"), scratch: scratch)
     }
 
     private func compare(
