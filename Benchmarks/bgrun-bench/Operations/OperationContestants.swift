@@ -2,7 +2,7 @@ import Foundation
 
 extension OperationCase {
     /// Every program that has the operation, as one process with one thread.
-    func contestants(_ tools: OperationTools) -> (present: [Contestant], absent: [AbsentContestant]) {
+    func contestants(_ tools: OperationTools) throws -> (present: [Contestant], absent: [AbsentContestant]) {
         var present: [Contestant] = [bgrun(tools)]
         var absent: [AbsentContestant] = []
         if tools.hasOpenCV {
@@ -38,7 +38,7 @@ extension OperationCase {
             }
         }
         if let program = tools.darktable {
-            present.append(darktable(program, tools))
+            present.append(try darktable(program, tools))
         } else {
             absent.append(AbsentContestant(key: "darktable", reason: "not installed"))
         }
@@ -46,9 +46,9 @@ extension OperationCase {
     }
 
     /// One start for each picture: that is what darktable-cli takes a sidecar file for.
-    private func darktable(_ program: String, _ tools: OperationTools) -> Contestant {
+    private func darktable(_ program: String, _ tools: OperationTools) throws -> Contestant {
         let sidecar = tools.scratch + "/\(darktable.operation).xmp"
-        try? Data(darktable.sidecar.utf8).write(to: URL(fileURLWithPath: sidecar))
+        try Data(darktable.sidecar.utf8).write(to: URL(fileURLWithPath: sidecar))
         return Contestant(key: "darktable \(darktable.operation)", title: "darktable-cli") { files, out in
             let quality = ["--conf", "plugins/imageio/format/jpeg/quality=100"]
             let core = ["--core", "--configdir", tools.scratch + "/darktable", "--disable-opencl", "-t", "1"] + quality

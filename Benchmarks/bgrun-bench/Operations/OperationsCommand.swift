@@ -79,7 +79,7 @@ struct OperationsCommand: ParsableCommand {
         let files = try pictures.write(work.damage, to: tools.scratch + "/" + work.name)
         let out = tools.scratch + "/out"
         let made = files.map { out + "/" + ($0 as NSString).lastPathComponent }
-        var (present, absent) = work.contestants(tools)
+        var (present, absent) = try work.contestants(tools)
         if work.hasTruth { table.add("\(work.name): input", try pictures.psnr(of: files), "dB") }
         var runs: [String: [Measurement]] = [:]
         // Round 0 fills the caches and shows what each makes.
