@@ -14,7 +14,7 @@ peers=.build-peers
 mkdir -p "$peers"
 [ -x "$peers/venv/bin/python3" ] || python3 -m venv "$peers/venv"
 "$peers/venv/bin/pip" install -q \
-    pyvips==3.2.0 pyvips-binary==8.18.7 pillow==13.0.0 opencv-python-headless==5.0.0.93 numpy==2.4.6
+    pyvips==3.2.0 pyvips-binary==8.18.7 pillow==13.0.0 opencv-contrib-python-headless==5.0.0.93 numpy==2.4.6
 
 # Pillow-SIMD is built from source and takes Pillow's place, so it lives in an environment of its own.
 [ -x "$peers/simd/bin/python3" ] || python3 -m venv "$peers/simd"

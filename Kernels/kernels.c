@@ -5,6 +5,12 @@ static const char image_kernels[] = {
 #embed "Image/resize.cl" suffix(, )
 #embed "Image/sharpen.cl" suffix(, )
 #embed "Image/resize_float.cl" suffix(, )
+#embed "Image/chain.cl" suffix(, )
+#embed "Image/points.cl" suffix(, )
+#embed "Image/denoise.cl" suffix(, )
+#embed "Image/local_contrast.cl" suffix(, )
+#embed "Image/deconvolve.cl" suffix(, )
+#embed "Image/grain.cl" suffix(, )
     0,
 };
 

@@ -15,6 +15,12 @@
 #include "../Image/resize.cl"
 #include "../Image/sharpen.cl"
 #include "../Image/resize_float.cl"
+#include "../Image/chain.cl"
+#include "../Image/points.cl"
+#include "../Image/denoise.cl"
+#include "../Image/local_contrast.cl"
+#include "../Image/deconvolve.cl"
+#include "../Image/grain.cl"
 
 _Static_assert(sizeof(resize_params) == sizeof(bg_resize_params), "resize_params");
 _Static_assert(sizeof(sharpen_params) == sizeof(bg_sharpen_params), "sharpen_params");
@@ -68,11 +74,12 @@ static void run_encode_float(const float *src, uint16_t *dst, const float *table
     PARAMS(encode_float_params, p);
     EACH(rows) encode_float_row(src, dst, table, q);
 }
+#include "chain_cpu.h"
 #ifdef BG_TARGET
 #pragma clang attribute pop
 #endif
 
 const bg_cpu_kernels BG_TABLE = {
     run_resize_code,  run_resize_light,  run_decode_light, run_sharpen,
-    run_decode_float, run_resize_float, run_encode_float,
+    run_decode_float, run_resize_float, run_encode_float, CHAIN_KERNELS,
 };

@@ -13,6 +13,8 @@
 typedef unsigned char uchar;
 typedef unsigned short bg_ushort;
 #define ushort bg_ushort
+typedef unsigned int bg_uint;
+#define uint bg_uint
 
 #define VECTORS(T)                                                                                                     \
     typedef T T##2 __attribute__((ext_vector_type(2)));                                                               \
@@ -39,7 +41,9 @@ LOADS_AND_STORES(uchar, 16)
 LOADS_AND_STORES(short, 4)
 LOADS_AND_STORES(short, 8)
 LOADS_AND_STORES(short, 16)
+LOADS_AND_STORES(int, 16)
 LOADS_AND_STORES(float, 4)
+LOADS_AND_STORES(float, 8)
 LOADS_AND_STORES(float, 16)
 
 #define convert_uchar(v) ((uchar)(v))
@@ -51,7 +55,10 @@ LOADS_AND_STORES(float, 16)
 #define convert_short16(v) __builtin_convertvector(v, short16)
 #define convert_int8(v) __builtin_convertvector(v, int8)
 #define convert_int16(v) __builtin_convertvector(v, int16)
+#define convert_float16(v) __builtin_convertvector(v, float16)
 #define sqrt(v) __builtin_sqrtf(v)
+#define select(no, yes, condition) ((condition) ? (yes) : (no))
+#define max(a, b) __builtin_elementwise_max(a, b)
 #define min(a, b) __builtin_elementwise_min(a, b)
 #define clamp(v, low, high) __builtin_elementwise_min(__builtin_elementwise_max(v, low), high)
 

@@ -35,6 +35,44 @@ typedef struct {
     float matte[3];
 } bg_encode_float_params;
 
+// Sizes of the kernels of a chain, as in Image/points.cl, denoise.cl and deconvolve.cl.
+enum {
+    BG_POINT_TABLE = 2064,
+    BG_POINT_STEPS = 1024,
+    BG_POINT_HEADER = 16,
+    BG_DENOISE_COLUMNS = 480,
+    BG_DENOISE_ROWS = 128,
+    BG_DENOISE_RADIUS = 7,
+    BG_DENOISE_SCRATCH = (BG_DENOISE_COLUMNS + 64) * (BG_DENOISE_ROWS + 40),
+    BG_DECONVOLVE_COLUMNS = 256,
+    BG_DECONVOLVE_ROWS = 128,
+    BG_DECONVOLVE_RADIUS = 4,
+};
+
+typedef struct {
+    int32_t width, height, stride, planes, src_first_row, dst_first_row, first_row, rows, scratch_stride;
+} bg_chain_rows;
+
+typedef struct {
+    int32_t segments, code_stride, code_first_row, target_stride, target_first_row;
+} bg_point_params;
+
+typedef struct {
+    int32_t cell, across, down, cell_stride, line_stride, radius, first_cell, first_slope, first_mean, line_step;
+    float epsilon, amount;
+} bg_contrast_params;
+
+typedef struct {
+    int32_t radius, rounds, halo, pitch;
+    float amount;
+} bg_deconvolve_params;
+
+typedef struct {
+    uint32_t seed;
+    float amount;
+    uint32_t step;
+} bg_grain_params;
+
 typedef struct {
     const int32_t *v_start;
     const int16_t *v_weights;
@@ -48,6 +86,30 @@ typedef struct {
     const int32_t *h_start;
     const float *h_weights;
 } bg_resize_float_tables;
+
+// The kernels of a chain of operations; `count` is the number of work-items.
+typedef struct {
+    void (*load8)(const uint8_t *codes, float *dst, const float *program, const bg_point_params *, const bg_chain_rows *);
+    void (*load16)(const uint16_t *codes, float *dst, const float *program, const bg_point_params *, const bg_chain_rows *);
+    void (*store8)(const float *src, uint8_t *codes, const float *program, const bg_point_params *, const bg_chain_rows *);
+    void (*store16)(const float *src, uint16_t *codes, const float *program, const bg_point_params *,
+                    const bg_chain_rows *);
+    void (*codes8)(const uint8_t *codes, uint8_t *target, const float *program, const bg_point_params *,
+                   const bg_chain_rows *);
+    void (*codes16)(const uint16_t *codes, uint16_t *target, const float *program, const bg_point_params *,
+                    const bg_chain_rows *);
+    void (*points)(float *rows, const float *program, const bg_point_params *, const bg_chain_rows *);
+    void (*grain)(float *rows, const bg_grain_params *, const bg_chain_rows *);
+    void (*denoise)(const float *src, float *dst, const float *limits, float *scratch, const bg_chain_rows *, int count);
+    void (*deconvolve)(const float *src, float *dst, const float *weights, float *scratch, const bg_deconvolve_params *,
+                       const bg_chain_rows *, int count);
+    void (*contrast_cells)(const float *src, float *cells, float *line, const bg_contrast_params *, const bg_chain_rows *,
+                           int count);
+    void (*contrast_slopes)(const float *cells, float *slopes, float *line, const bg_contrast_params *, int count);
+    void (*contrast_means)(const float *slopes, float *means, float *line, const bg_contrast_params *, int count);
+    void (*contrast_apply)(const float *src, float *dst, const float *means, float *line, const bg_contrast_params *,
+                           const bg_chain_rows *);
+} bg_cpu_chain_kernels;
 
 // The kernels compiled for one instruction set. Each call runs a whole chunk on the calling thread; buffers as in Image/*.cl.
 typedef struct {
@@ -65,6 +127,7 @@ typedef struct {
                          const bg_resize_float_params *params);
     void (*encode_float)(const float *src, uint16_t *dst, const float *table, int rows,
                          const bg_encode_float_params *params);
+    bg_cpu_chain_kernels chain;
 } bg_cpu_kernels;
 
 typedef enum { BG_ISA_BASELINE = 0, BG_ISA_AVX2 = 1, BG_ISA_AVX512 = 2 } bg_isa;

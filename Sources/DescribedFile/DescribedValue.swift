@@ -202,4 +202,9 @@ package struct DescribedFields {
     }
 
     package var keys: [String] { values.keys.sorted() }
+
+    /// All of them with their values, by name.
+    package var named: [(key: String, value: DescribedValue)] {
+        values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
 }

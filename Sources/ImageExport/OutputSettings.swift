@@ -62,6 +62,13 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var pictureMark: PictureMark?
     /// A line of text that is put onto each output.
     package var textMark: TextMark?
+    /// Quarter turns clockwise of the upright picture, 1 ... 3; nil for none.
+    package var turns: Int?
+    /// What is left of the turned picture; nil for all. Sizes are of this.
+    package var crop: Crop?
+    package var border: Border?
+    /// What changes the picture's look, in this order; nil for nothing.
+    package var operations: [ImageOperation]?
     /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.
     package var matte: [UInt8] = [255, 255, 255]
     package var metadata: MetadataSelection = .keep

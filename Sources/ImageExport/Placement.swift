@@ -18,18 +18,4 @@ package struct Placement: Codable, Hashable, Sendable {
         "left": .init(x: 0, y: 0.5), "center": .center, "right": .init(x: 1, y: 0.5),
         "bottom-left": .init(x: 0, y: 1), "bottom": .init(x: 0.5, y: 1), "bottom-right": .init(x: 1, y: 1),
     ]
-
-    /// The same place in the stored frame of a picture that an EXIF orientation makes upright.
-    func stored(orientation: Int) -> Placement {
-        switch orientation {
-        case 2: Placement(x: 1 - x, y: y)
-        case 3: Placement(x: 1 - x, y: 1 - y)
-        case 4: Placement(x: x, y: 1 - y)
-        case 5: Placement(x: y, y: x)
-        case 6: Placement(x: y, y: 1 - x)
-        case 7: Placement(x: 1 - y, y: 1 - x)
-        case 8: Placement(x: 1 - y, y: x)
-        default: self
-        }
-    }
 }

@@ -185,8 +185,9 @@ import Testing
     func sizesComeOutAsAskedFor(_ size: OutputSize, _ enlarge: Bool, _ expected: (Int, Int)) throws {
         for orientation in [1, 6] {
             let transposed = orientation >= 5
-            let geometry = OutputGeometry(
-                width: transposed ? 320 : 480, height: transposed ? 480 : 320, orientation: orientation, size: size,
+            let geometry = try OutputGeometry(
+                width: transposed ? 320 : 480, height: transposed ? 480 : 320, orientation: Orientation(orientation),
+                size: size,
                 enlarge: enlarge)
             #expect((geometry.uprightWidth, geometry.uprightHeight) == expected, "orientation \(orientation)")
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SizingTests {
     /// Pixels of a 6 × 4 picture, numbered, of which `fill` keeps 4 × 4.
     @Test(arguments: 1...8)
-    func aCornerIsKeptInWhateverWayAPictureIsStored(orientation: Int) {
+    func aCornerIsKeptInWhateverWayAPictureIsStored(orientation: Int) throws {
         let (width, height) = (6, 4)
         var stored = (0..<UInt32(width * height)).map { $0 }
         let isTransposed = orientation >= 5
@@ -26,8 +26,8 @@ import Testing
             ("top-left", 0, 0), ("bottom-right", uprightWidth - 4, uprightHeight - 4),
             ("center", (uprightWidth - 4) / 2, (uprightHeight - 4) / 2),
         ] {
-            let geometry = OutputGeometry(
-                width: width, height: height, orientation: orientation, size: .fill(width: 2, height: 2),
+            let geometry = try OutputGeometry(
+                width: width, height: height, orientation: Orientation(orientation), size: .fill(width: 2, height: 2),
                 enlarge: false, gravity: Placement.names[name] ?? .center)
             let shown = (0..<16).map { upright[(firstY + $0 / 4) * uprightWidth + firstX + $0 % 4] }
             let cropped = (0..<16).map {
@@ -37,15 +37,15 @@ import Testing
         }
     }
 
-    @Test func megapixelsAreNeverPassed() {
+    @Test func megapixelsAreNeverPassed() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let (width, height) = (
                 Int.random(in: 1...9000, using: &generator), Int.random(in: 1...9000, using: &generator)
             )
             let millions = Double.random(in: 0.001...40, using: &generator)
-            let geometry = OutputGeometry(
-                width: width, height: height, orientation: 1, size: .megapixels(millions), enlarge: true)
+            let geometry = try OutputGeometry(
+                width: width, height: height, orientation: Orientation(1), size: .megapixels(millions), enlarge: true)
             let pixels = Double(geometry.width * geometry.height)
             let isThin = min(geometry.width, geometry.height) == 1
             #expect(pixels <= millions * 1e6 || isThin, "\(width) × \(height) to \(millions)")

@@ -102,7 +102,7 @@ struct InferenceCommand: ParsableCommand {
         var rows: [[String]] = []
         for (place, contestant) in contestants.enumerated() {
             let error = try reference.map { Self.error(try contestant.outputs(), $0) }
-            if place == 0, let error, !(error <= Self.tolerance) {
+            if place == 0, let error, !(error <= tolerance) {
                 throw CleanExit.message("\(path): differs from ONNX Runtime by \(error) of the largest element")
             }
             func ratio(_ part: (InferenceTime) -> Double) -> Double {

@@ -135,13 +135,16 @@ struct OutputFlags: ParsableArguments {
             valueName: "file"), completion: .file())
     var outputs: String?
 
+    @OptionGroup(title: "LOOK") var look: LookFlags
+
     /// The outputs of each input.
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
         var base = OutputSpec()
         let values = [
             ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("color", color), ("sharpen", sharpen),
             ("matte", matte), ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
-            ("text-color", textColor), ("font", font), ("name", name),
+            ("text-color", textColor), ("font", font), ("rotate", look.rotate), ("crop", look.crop),
+            ("border", look.border), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
         try encoder.apply(to: &base)
@@ -150,6 +153,8 @@ struct OutputFlags: ParsableArguments {
             ("progressive", progressive), ("444", fullChroma),
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
+        let operations = try look.operations()
+        if !operations.isEmpty { base.settings.operations = operations }
         var specs: [OutputSpec] = []
         if let outputs { specs += try OutputsFile.read(outputs, over: base) }
         for text in output { specs.append(try base.applying(text)) }

@@ -25,6 +25,8 @@ struct ExportCommand: ParsableCommand {
                 --output size=256,format=webp,name={stem}-small.{ext}
               bgrun export a.tif b.png --out prints --size fit:3000x2000 \\
                 --format png --bits 16 --sharpen 0.6:1.2
+              bgrun export photos --out web --size 2048 --denoise 0.2 \\
+                --exposure +0.3 --local-contrast 0.4 --saturation +0.1
               bgrun export photos --out web --size 1024 --dry-run
               bgrun export photos --out web --expire-after 15m --report report.jsonl
               bgrun export photos --out web --detach

@@ -63,6 +63,9 @@ struct OutputSpec: Hashable, Sendable {
         case "font": text.font = try required(key, value)
         case "sharpen": settings.sharpening = try Self.sharpening(required(key, value))
         case "matte": settings.matte = try Self.color(key, required(key, value))
+        case "crop": settings.crop = try Self.crop(required(key, value))
+        case "rotate": settings.turns = try Self.turns(required(key, value))
+        case "border": settings.border = try Self.border(required(key, value))
         case "enlarge": settings.enlarge = try flag(key, value)
         case "linear": settings.linearLight = try flag(key, value)
         case "exact": settings.exact = try flag(key, value)
@@ -70,6 +73,11 @@ struct OutputSpec: Hashable, Sendable {
         case "optimize": settings.optimize = try flag(key, value)
         case "progressive": settings.progressive = try flag(key, value)
         case "444": settings.fullChroma = try flag(key, value)
+        case _ where Self.operationNames.contains(key):
+            let text = try required(key, value)
+            if let operation = try Self.operation(key, text) {
+                settings.operations = (settings.operations ?? []) + [operation]
+            }
         default: throw Mistake(description: "there is no output option \"\(key)\"")
         }
     }

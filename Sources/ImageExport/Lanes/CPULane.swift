@@ -3,7 +3,8 @@ package import Kernels
 
 /// The kernels compiled ahead of time, on the calling thread.
 package final class CPULane: ImageLane {
-    private let kernels: bg_cpu_kernels
+    let kernels: bg_cpu_kernels
+    let chain = CPUChain()
     private let isa: bg_isa
     private let columns = Scratch()
     private let working = Scratch()

@@ -11,6 +11,12 @@ package protocol ImageLane: AnyObject {
     /// Source rows worth handing over as one chunk of that arithmetic, beside those that neighbouring chunks share.
     func chunkSourceRows(_ arithmetic: ResizeArithmetic) -> Int
 
+    /// Rows worth handing over as one chunk of a chain, beside those that neighbouring chunks share.
+    var chunkChainRows: Int { get }
+
+    /// Whether all tiles of a chunk of a chain have memory of their own, or the one after the other use the same.
+    var runsTilesAtOnce: Bool { get }
+
     /// Makes the output rows that `output` has room for.
     ///
     /// - Parameters:
@@ -28,6 +34,15 @@ package protocol ImageLane: AnyObject {
     ///   - output: Where the rows go, one behind the other.
     /// - Throws: When the device fails; the rows are not to be used then.
     func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError)
+
+    /// Carries out a chain of operations for the rows that `output` has room for. On a device all of them happen there.
+    ///
+    /// - Parameters:
+    ///   - plan: The chain.
+    ///   - source: At least the rows of ``ChainPlan/sourceRows(for:)``.
+    ///   - output: Where the rows go; may be the source where the chain's radius is 0.
+    /// - Throws: When the device fails; the rows are not to be used then.
+    func develop(_ plan: ChainPlan, source: RowBand, output: RowBand) throws(LaneError)
 }
 
 /// A device failed under a chunk. The chunk counts as not done.

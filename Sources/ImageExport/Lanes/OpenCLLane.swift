@@ -19,8 +19,14 @@ package final class OpenCLLane: ImageLane {
     private var kernels: [String: Kernel] = [:]
     private var buffers: [Slot: Buffer] = [:]
     private var tables: [ObjectIdentifier: PlanTables] = [:]
+    var chainTables: [ObjectIdentifier: ChainTables] = [:]
 
-    private enum Slot { case source, light, columns, result, output }
+    enum Slot: Hashable {
+        case source, light, columns, result, output
+        /// Rows of a chain: those of even and of odd levels.
+        case even, odd
+        case slopes, means
+    }
 
     /// Device copies of a plan's tables; holds the plan so that its identity stays its own.
     private struct PlanTables {
@@ -235,16 +241,35 @@ package final class OpenCLLane: ImageLane {
 
     // MARK: Buffers and launches
 
-    private enum Argument {
+    enum Argument {
         case buffer(Buffer)
         case int(Int)
         case resize(bg_resize_params)
         case resizeFloat(bg_resize_float_params)
         case encodeFloat(bg_encode_float_params)
         case sharpen(bg_sharpen_params)
+        case rows(bg_chain_rows)
+        case points(bg_point_params)
+        case contrast(bg_contrast_params)
+        case deconvolve(bg_deconvolve_params)
+        case grain(bg_grain_params)
     }
 
     private func run(_ name: String, _ size: (x: Int, y: Int), _ arguments: [Argument]) throws(OpenCLError) {
+        let kernel = try kernel(name, arguments)
+        if form == .strips {
+            try queue.enqueue(kernel, global: size.x, local: 1)
+        } else {
+            try queue.enqueue(kernel, global: size, local: (Int(BG_WORK_GROUP), 1))
+        }
+    }
+
+    /// Runs a kernel that has one form for all devices.
+    func run(_ name: String, count: Int, _ arguments: [Argument]) throws(OpenCLError) {
+        try queue.enqueue(try kernel(name, arguments), global: count, local: 1)
+    }
+
+    private func kernel(_ name: String, _ arguments: [Argument]) throws(OpenCLError) -> Kernel {
         let kernel: Kernel
         if let known = kernels[name] {
             kernel = known
@@ -260,16 +285,17 @@ package final class OpenCLLane: ImageLane {
             case .resizeFloat(let value): try kernel.setArgument(index, value: value)
             case .encodeFloat(let value): try kernel.setArgument(index, value: value)
             case .sharpen(let value): try kernel.setArgument(index, value: value)
+            case .rows(let value): try kernel.setArgument(index, value: value)
+            case .points(let value): try kernel.setArgument(index, value: value)
+            case .contrast(let value): try kernel.setArgument(index, value: value)
+            case .deconvolve(let value): try kernel.setArgument(index, value: value)
+            case .grain(let value): try kernel.setArgument(index, value: value)
             }
         }
-        if form == .strips {
-            try queue.enqueue(kernel, global: size.x, local: 1)
-        } else {
-            try queue.enqueue(kernel, global: size, local: (Int(BG_WORK_GROUP), 1))
-        }
+        return kernel
     }
 
-    private func buffer(_ slot: Slot, bytes: Int) throws(OpenCLError) -> Buffer {
+    func buffer(_ slot: Slot, bytes: Int) throws(OpenCLError) -> Buffer {
         if let known = buffers[slot], known.byteCount >= bytes + Scratch.slackBytes { return known }
         buffers[slot] = nil
         let made = try Buffer(byteCount: bytes + Scratch.slackBytes, in: context)
@@ -278,20 +304,20 @@ package final class OpenCLLane: ImageLane {
     }
 
     /// The rows, and room for the one behind them.
-    private func upload(_ rows: RowBand) throws(OpenCLError) -> Buffer {
+    func upload(_ rows: RowBand) throws(OpenCLError) -> Buffer {
         let count = rows.strideBytes * rows.rowCount
         let buffer = try buffer(.source, bytes: count + rows.strideBytes)
         try queue.write(UnsafeRawBufferPointer(start: rows.base, count: count), to: buffer)
         return buffer
     }
 
-    private func download(_ buffer: Buffer, into band: RowBand, rowBytes: Int) throws(OpenCLError) {
+    func download(_ buffer: Buffer, into band: RowBand, rowBytes: Int) throws(OpenCLError) {
         precondition(band.strideBytes == rowBytes, "output rows lie one behind the other")
         try queue.read(
             into: UnsafeMutableRawBufferPointer(start: band.base, count: rowBytes * band.rowCount), from: buffer)
     }
 
-    private func table<Element: BitwiseCopyable>(_ elements: [Element]) throws(OpenCLError) -> Buffer {
+    func table<Element: BitwiseCopyable>(_ elements: [Element]) throws(OpenCLError) -> Buffer {
         let buffer = try Buffer(byteCount: elements.count * MemoryLayout<Element>.stride, in: context)
         try queue.write(elements, to: buffer)
         return buffer

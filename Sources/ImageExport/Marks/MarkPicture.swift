@@ -26,7 +26,7 @@ enum MarkPicture {
         let item = ExportItem(
             input: path, outputs: [.init(settings: settings, path: path, mayReplace: false)], lane: .cpu,
             limits: limits)
-        let preparation = try ExportPreparation(item: item, decoder: decoder, lane: lane, chunkRows: nil)
+        let preparation = try ExportPreparation(item: item, decoder: decoder, lane: lane, chunkRows: nil, content: 0)
         guard let output = preparation.outputs.first else { preconditionFailure("an output went missing") }
         let collector = RowCollector(output.encode)
         let pipeline = OutputPipeline(

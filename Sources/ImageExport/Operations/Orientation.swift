@@ -10,6 +10,28 @@ package struct Orientation: Sendable {
 
     package var isTransposed: Bool { value >= 5 }
 
+    /// This orientation followed by quarter turns clockwise.
+    package func turned(_ quarters: Int) -> Orientation {
+        // In each row a turn leads to the next.
+        let circle = [1, 3, 6, 8].contains(value) ? [1, 6, 3, 8] : [2, 7, 4, 5]
+        let place = circle.firstIndex(of: value) ?? 0
+        return Orientation(circle[(place + quarters) & 3])
+    }
+
+    /// Where a part of the upright picture lies in the stored one of that size.
+    func stored(_ part: Crop.Part, width: Double, height: Double) -> Crop.Part {
+        guard isTransposed else {
+            return Crop.Part(
+                x: value == 2 || value == 3 ? width - part.x - part.width : part.x,
+                y: value == 3 || value == 4 ? height - part.y - part.height : part.y, width: part.width,
+                height: part.height)
+        }
+        return Crop.Part(
+            x: value >= 7 ? width - part.y - part.height : part.y,
+            y: value == 6 || value == 7 ? height - part.x - part.width : part.x, width: part.height,
+            height: part.width)
+    }
+
     /// Fills upright rows from the stored picture.
     ///
     /// - Parameters:

@@ -19,6 +19,15 @@ package final class TransferCurves: Sendable {
     package static let srgbInteger = TransferCurves(float: false, channels: [.srgb])
     package static let srgbFloat = TransferCurves(float: true, channels: [.srgb])
 
+    /// Tables for colours in sRGB or Display P3; nil for plain 8-bit codes.
+    static func srgb(for arithmetic: ResizeArithmetic, linear: Bool) -> TransferCurves? {
+        switch arithmetic {
+        case .codes: nil
+        case .light: .srgbInteger
+        case .float: linear ? .srgbFloat : .identity
+        }
+    }
+
     package struct Curve {
         /// Code 0 ... 1 to light 0 ... 1, monotonic.
         package var decode: (Double) -> Double

@@ -1,7 +1,7 @@
 import ImageCodecs
 
-/// The encoder of one output with what stands before it: marks are put onto the rows, and the quality is fitted to a
-/// size.
+/// The encoder of one output with what stands before it: marks are put onto the rows, a border around them, and the quality is
+/// fitted to a size.
 struct EncoderChain {
     /// Takes the output's rows.
     let head: any ImageEncoder
@@ -16,7 +16,16 @@ struct EncoderChain {
         }
         let encoder: any ImageEncoder
         if let fitting { encoder = fitting } else { encoder = try CodecRegistry.encoder(for: request) }
-        head = marks.isEmpty ? encoder : MarkingEncoder(encoder, request, marks)
+        let bordered = settings.border.map { BorderedEncoder(encoder, border: $0, request: request) } ?? encoder
+        head = marks.isEmpty ? bordered : MarkingEncoder(bordered, Self.inside(request, settings), marks)
+    }
+
+    /// What is asked of the part within the border.
+    static func inside(_ request: EncodeRequest, _ settings: OutputSettings) -> EncodeRequest {
+        var inside = request
+        inside.width -= 2 * (settings.border?.pixels ?? 0)
+        inside.height -= 2 * (settings.border?.pixels ?? 0)
+        return inside
     }
 
     /// How much longer than one encoder it may be silent at its end.

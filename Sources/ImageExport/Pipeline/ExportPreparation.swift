@@ -5,6 +5,8 @@ import ImageCodecs
 struct ExportPreparation {
     var scaleEighths: Int
     var outputs: [Output]
+    /// Chains that outputs have done before their resize; each output names its own by its place here.
+    var chains: [ChainRunner.Plan] = []
     /// For CMYK pictures.
     var toRGB: ColorTransform?
     var notes: [String] = []
@@ -13,17 +15,22 @@ struct ExportPreparation {
 
     struct Output {
         var plan: OutputPipeline.Plan
+        /// Place of its chain.
+        var chain: Int?
         var encode: EncodeRequest
         var item: ExportItem.Output
     }
 
     /// - Throws: ``ExportFailure`` or ``CodecError`` when an output cannot be made.
-    init(item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?) throws {
+    init(
+        item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32
+    ) throws {
         let header = decoder.header
-        let geometries = item.outputs.map {
-            OutputGeometry(
-                width: header.width, height: header.height, orientation: header.orientation, size: $0.settings.size,
-                enlarge: $0.settings.enlarge, gravity: $0.settings.gravity ?? .center)
+        let geometries = try item.outputs.map { output in
+            try OutputGeometry(
+                width: header.width, height: header.height, orientation: Self.orientation(header, output.settings),
+                size: output.settings.size, enlarge: output.settings.enlarge, crop: output.settings.crop,
+                gravity: output.settings.gravity ?? .center)
         }
         scaleEighths = Self.scale(decoder: decoder, outputs: zip(item.outputs.map(\.settings), geometries))
         outputs = []
@@ -32,6 +39,7 @@ struct ExportPreparation {
         let source = try SourceColor(header: header)
         toRGB = source.toRGB
         notes = source.notes
+        var keys: [ChainKey] = []
         for (output, geometry) in zip(item.outputs, geometries) {
             let settings = output.settings
             let format = settings.format ?? (header.format == .tiff ? .jpeg : header.format)
@@ -47,7 +55,24 @@ struct ExportPreparation {
             // An opaque 8-bit picture has 4-byte pixels throughout; 16-bit output of one still goes through float.
             let arithmetic: ResizeArithmetic =
                 working == .rgba16 ? .float : settings.linearLight ? .light : .codes
-            let color = try source.transform(to: settings.colorSpace, layout: working)
+            var color = try source.transform(to: settings.colorSpace, layout: working)
+            let parts = ImageOperation.split(settings.operations ?? [], resizes: !identity || needsMatte)
+            let colorFirst = color != nil && !parts.before.isEmpty
+            var chain: Int?
+            if !parts.before.isEmpty {
+                let key = ChainKey(operations: parts.before, colorSpace: settings.colorSpace)
+                chain = keys.firstIndex(of: key) ?? keys.count
+                if chain == keys.count {
+                    keys.append(key)
+                    chains.append(
+                        ChainRunner.Plan(
+                            chain: ChainPlan(
+                                parts.before, width: sourceWidth, height: sourceHeight, isWide: working == .rgba16,
+                                content: content),
+                            color: color, chunkRows: chunkRows ?? lane.chunkChainRows))
+                }
+                color = nil
+            }
             var resize: ResizePlan?
             if !identity || needsMatte {
                 let x = Double(sourceWidth) / Double(header.width)
@@ -56,7 +81,10 @@ struct ExportPreparation {
                 let exact = Double(scaleEighths) / 8
                 let (fx, fy) = scaleEighths == 8 ? (x, y) : (exact, exact)
                 let lift = scaleEighths < 8 ? Self.scaledDecodeLift : 0
-                let curves = source.curves(for: arithmetic, linear: settings.linearLight)
+                let curves =
+                    colorFirst
+                    ? TransferCurves.srgb(for: arithmetic, linear: settings.linearLight)
+                    : source.curves(for: arithmetic, linear: settings.linearLight)
                 resize = ResizePlan(
                     arithmetic: arithmetic,
                     columns: Resampling(
@@ -71,25 +99,52 @@ struct ExportPreparation {
             if let wanted = settings.sharpening, wanted.amount > 0 {
                 sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
             }
+            let border = settings.border?.pixels ?? 0
             let kept = header.outputMetadata(
-                settings, color: source, width: geometry.uprightWidth, height: geometry.uprightHeight, format: format)
+                settings, color: source, width: geometry.uprightWidth + 2 * border,
+                height: geometry.uprightHeight + 2 * border, format: format)
             notes += kept.notes.filter { !notes.contains($0) }
             let plan = OutputPipeline.Plan(
-                geometry: geometry, orientation: Orientation(header.orientation), resize: resize,
-                sharpening: sharpening, color: color, workingLayout: working, outputLayout: outputLayout,
+                geometry: geometry, orientation: Self.orientation(header, settings), resize: resize,
+                sharpening: sharpening, color: color,
+                chain: parts.after.isEmpty
+                    ? nil
+                    : ChainPlan(
+                        parts.after, width: geometry.width, height: geometry.height, isWide: working == .rgba16,
+                        content: content),
+                workingLayout: working, outputLayout: outputLayout,
                 chunkRows: chunkRows
                     ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
             let encode = EncodeRequest(
-                format: format, width: geometry.uprightWidth, height: geometry.uprightHeight, layout: outputLayout,
-                isGray: header.isGray && color == nil && (!needsMatte || Set(settings.matte).count == 1),
+                format: format, width: geometry.uprightWidth + 2 * border,
+                height: geometry.uprightHeight + 2 * border, layout: outputLayout,
+                isGray: header.isGray && color == nil && !colorFirst
+                    && Set(settings.border?.color ?? []).count <= 1
+                    && (settings.operations ?? []).allSatisfy(\.keepsGray)
+                    && (!needsMatte || Set(settings.matte).count == 1),
                 isOpaque: !header.hasAlpha || needsMatte,
                 quality: settings.quality ?? (format == .webp ? 80 : 85),
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
                 fullChroma: settings.fullChroma, metadata: kept.metadata)
-            outputs.append(Output(plan: plan, encode: encode, item: output))
+            outputs.append(Output(plan: plan, chain: chain, encode: encode, item: output))
         }
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
         for output in outputs { workingBytes += Self.bytes(output, sourceWidth: sourceWidth) }
+        for (index, chain) in chains.enumerated() {
+            let readers = outputs.filter { $0.chain == index }.map { Self.windowRows($0.plan) }
+            workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
+            workingBytes += 2 * chain.rowBytes * (chain.chunkRows + 2 * chain.chain.radius)
+        }
+    }
+
+    private static func orientation(_ header: ImageHeader, _ settings: OutputSettings) -> Orientation {
+        Orientation(header.orientation).turned(settings.turns ?? 0)
+    }
+
+    /// What makes two chains the same.
+    private struct ChainKey: Equatable {
+        var operations: [ImageOperation]
+        var colorSpace: OutputColorSpace
     }
 
     /// A decoder's scaled output falls off towards its Nyquist frequency: 5 % at half of it, 16 % at its end, measured on
@@ -105,7 +160,8 @@ struct ExportPreparation {
     ) -> Int {
         var reduction = Double.infinity
         for (settings, geometry) in outputs {
-            guard !settings.exact, !settings.linearLight else { return 8 }
+            let looksAround = (settings.operations ?? []).contains(where: \.looksAround)
+            guard !settings.exact, !settings.linearLight, !looksAround else { return 8 }
             reduction = min(reduction, geometry.reduction)
         }
         let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }
@@ -123,16 +179,21 @@ struct ExportPreparation {
         }
     }
 
+    private static func windowRows(_ plan: OutputPipeline.Plan) -> Int {
+        let reduction = max(1, Double(plan.resize?.sourceHeight ?? 1) / Double(plan.geometry.height))
+        return Int(Double(plan.chunkRows + 8) * reduction * 1.3) + (plan.resize?.vTaps ?? 0)
+    }
+
     /// What one output holds at its peak, the source window that it needs included.
     private static func bytes(_ output: Output, sourceWidth: Int) -> Int {
         let plan = output.plan
         let width = plan.geometry.width
         let pixel = max(plan.workingLayout.bytesPerPixel, plan.outputLayout.bytesPerPixel)
-        let reduction = max(1, Double(plan.resize?.sourceHeight ?? 1) / Double(plan.geometry.height))
-        let windowRows = Int(Double(plan.chunkRows + 8) * reduction * 1.3) + (plan.resize?.vTaps ?? 0)
+        let windowRows = windowRows(plan)
         let workingPixel = plan.resize?.arithmetic == .codes ? 4 : plan.resize?.arithmetic == .light ? 12 : 24
         var total = sourceWidth * windowRows * (2 * plan.workingLayout.bytesPerPixel + workingPixel)
         total += sourceWidth * 64 + 4 * width * plan.chunkRows * pixel
+        total += plan.chain?.workingBytes(rows: plan.chunkRows, tilesAtOnce: false) ?? 0
         if plan.orientation.value != 1 { total += width * plan.geometry.height * plan.outputLayout.bytesPerPixel }
         return total
     }

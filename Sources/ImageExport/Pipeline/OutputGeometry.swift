@@ -4,8 +4,8 @@ package struct OutputGeometry: Hashable, Sendable {
     package var width: Int
     package var height: Int
     /// The part of the stored picture that is shown, in stored pixels.
-    package var cropX = 0.0
-    package var cropY = 0.0
+    package var cropX: Double
+    package var cropY: Double
     package var cropWidth: Double
     package var cropHeight: Double
     /// Orientations 5 to 8 swap width and height.
@@ -17,18 +17,29 @@ package struct OutputGeometry: Hashable, Sendable {
     /// - Parameters:
     ///   - width: Stored width of the input.
     ///   - height: Stored height of the input.
-    ///   - orientation: EXIF orientation 1 ... 8.
+    ///   - orientation: What makes the stored picture upright.
     ///   - size: What is asked for, in upright pixels.
     ///   - enlarge: Whether a small input grows.
-    ///   - gravity: Which part a size that cuts keeps, in the upright picture.
+    ///   - crop: What is left of the upright picture.
+    ///   - gravity: Which part of that a size that cuts keeps, in the upright picture.
+    /// - Throws: ``ExportFailure`` where the crop leaves nothing.
     package init(
-        width: Int, height: Int, orientation: Int, size: OutputSize, enlarge: Bool, gravity: Placement = .center
-    ) {
-        isTransposed = orientation >= 5
-        cropWidth = Double(width)
-        cropHeight = Double(height)
+        width: Int, height: Int, orientation: Orientation, size: OutputSize, enlarge: Bool, crop: Crop? = nil,
+        gravity: Placement = .center
+    ) throws(ExportFailure) {
+        isTransposed = orientation.isTransposed
         let stored = (width: Double(width), height: Double(height))
-        let (w, h) = isTransposed ? (stored.height, stored.width) : stored
+        let upright = isTransposed ? (width: stored.height, height: stored.width) : stored
+        var part = Crop.Part(width: upright.width, height: upright.height)
+        if let crop {
+            guard let left = crop.part(width: upright.width, height: upright.height) else {
+                throw ExportFailure(
+                    "crop",
+                    "the crop lies outside of the picture, which is \(Int(upright.width))x\(Int(upright.height))")
+            }
+            part = left
+        }
+        let (w, h) = (part.width, part.height)
         func scaled(_ factor: Double) -> (Int, Int) {
             let factor = enlarge ? factor : min(factor, 1)
             return (max(1, Int((w * factor).rounded())), max(1, Int((h * factor).rounded())))
@@ -48,17 +59,18 @@ package struct OutputGeometry: Hashable, Sendable {
                 )
                 factor = 1
             }
-            let span = (min(Double(target.0) / factor, w), min(Double(target.1) / factor, h))
-            (cropWidth, cropHeight) = isTransposed ? (span.1, span.0) : span
-            let place = gravity.stored(orientation: orientation)
-            cropX = (stored.width - cropWidth) * place.x
-            cropY = (stored.height - cropHeight) * place.y
+            let span = (width: min(Double(target.0) / factor, w), height: min(Double(target.1) / factor, h))
+            part.x += (w - span.width) * gravity.x
+            part.y += (h - span.height) * gravity.y
+            (part.width, part.height) = span
         case .megapixels(let millions):
             let most = millions * 1e6
             target = scaled((most / (w * h)).squareRoot())
             // Rounding up both sides may pass the bound by less than a row.
             if Double(target.0 * target.1) > most { target.1 = max(1, target.1 - 1) }
         }
+        let place = orientation.stored(part, width: stored.width, height: stored.height)
+        (cropX, cropY, cropWidth, cropHeight) = (place.x, place.y, place.width, place.height)
         (self.width, self.height) = isTransposed ? (target.1, target.0) : target
     }
 

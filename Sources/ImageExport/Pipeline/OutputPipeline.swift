@@ -14,6 +14,8 @@ final class OutputPipeline {
         var sharpening: SharpenPlan?
         /// Changes rows of `workingLayout` in place.
         var color: ColorTransform?
+        /// What is done at the output's size, in place.
+        var chain: ChainPlan?
         /// Layout of the source rows, and of the rows that a resize makes.
         var workingLayout: PixelLayout
         /// Layout the encoder takes.
@@ -152,12 +154,15 @@ final class OutputPipeline {
         return RowBand(base: base, strideBytes: stride, firstRow: firstRow ?? resizedRows, rowCount: count)
     }
 
-    /// Colour, depth and sharpening of a fresh band.
+    /// Colour, chain, depth and sharpening of a fresh band.
     private func finishBand(_ band: RowBand, ended: Bool) throws {
         if let color = plan.color {
             timeKernels {
                 color.apply(to: band.base, strideBytes: band.strideBytes, width: width, count: band.rowCount)
             }
+        }
+        if let chain = plan.chain {
+            try timeKernels { try lane.develop(chain, source: band, output: band) }
         }
         var band = band
         if plan.workingLayout != plan.outputLayout {

@@ -1,0 +1,135 @@
+// deconvolve: luma before a Gaussian blur made it what it is, by a few rounds of Richardson and Lucy.
+//
+//   e0 = y,  e' = e * blur(y / blur(e)),  out = in + limit(e) - y
+//
+// (Richardson, "Bayesian-Based Iterative Method of Image Restoration", JOSA 1972; Lucy, AJ 1974.) The result stays within what luma
+// has in the 5 x 5 pixels around it and DECONVOLVE_OVERSHOOT of their spread, so that edges get no halos. Luma counts from
+// DECONVOLVE_FLOOR on, which keeps the quotient tame in the dark.
+//
+// Reference  ChainReference in the tests, float64; within 2 of 65535.
+// Chunking   A chunk is a band of rows: it reads halo = max(2 * radius * rounds, 2) rows more on each side.
+// Launch     1-D, one work-item a tile of DECONVOLVE_COLUMNS x DECONVOLVE_ROWS, local size 1.
+// Barriers   None.
+//
+// Buffers
+//   src, dst   rows as in chain.cl
+//   weights    [DECONVOLVE_RADIUS + 1] float: of the middle and of the distances 1 ... radius on each side; sum with both sides 1
+//   scratch    work-items * p.scratch_stride floats, at least (3 * (DECONVOLVE_ROWS + 2 * halo) + 2) * pitch, where
+//              pitch = DECONVOLVE_COLUMNS + 2 * halo + 32, rounded up to a multiple of 16
+
+#define DECONVOLVE_COLUMNS 256
+#define DECONVOLVE_ROWS 128
+#define DECONVOLVE_RADIUS 4
+#define DECONVOLVE_FLOOR 0.01f
+#define DECONVOLVE_OVERSHOOT 0.25f
+
+// Field for field the C struct bg_deconvolve_params.
+typedef struct {
+    int radius; // of the blur, 1 ... DECONVOLVE_RADIUS
+    int rounds;
+    int halo;   // pixels a result depends on in each direction
+    int pitch;  // floats from one row of a tile to the next
+    float amount;
+} deconvolve_params;
+
+// A row of `plane` blurred in both directions, 16 columns at a time from `x`: `line` gets the vertical sums.
+inline void blur_columns(__global const float *row, __global float *line, int pitch, int from, int to,
+                         __global const float *weights, int radius) {
+    for (int x = from; x < to; x += 16) {
+        float16 sum = vload16(0, row + x) * weights[0];
+        for (int k = 1; k <= radius; ++k)
+            sum += (vload16(0, row + x - k * pitch) + vload16(0, row + x + k * pitch)) * weights[k];
+        vstore16(sum, 0, line + x);
+    }
+}
+
+inline float16 blur_row(__global const float *line, __global const float *weights, int radius) {
+    float16 sum = vload16(0, line) * weights[0];
+    for (int k = 1; k <= radius; ++k)
+        sum += (vload16(0, line - k) + vload16(0, line + k)) * weights[k];
+    return sum;
+}
+
+// The least and the most of 5 x 5 pixels.
+inline void extremes_columns(__global const float *row, __global float *low, __global float *high, int pitch, int from,
+                             int to) {
+    for (int x = from; x < to; x += 16) {
+        float16 a = vload16(0, row + x), b = a;
+        for (int k = -2; k <= 2; ++k) {
+            const float16 v = vload16(0, row + x + k * pitch);
+            a = min(a, v);
+            b = max(b, v);
+        }
+        vstore16(a, 0, low + x);
+        vstore16(b, 0, high + x);
+    }
+}
+
+__kernel void deconvolve_tile(__global const float *src, __global float *dst, __global const float *weights,
+                              __global float *scratch, const deconvolve_params q, const chain_rows p) {
+    const int tile = get_global_id(0);
+    const int across = (p.width + DECONVOLVE_COLUMNS - 1) / DECONVOLVE_COLUMNS;
+    const int x0 = tile % across * DECONVOLVE_COLUMNS;
+    const int y0 = p.first_row + tile / across * DECONVOLVE_ROWS;
+    const int rows = min(DECONVOLVE_ROWS, p.first_row + p.rows - y0);
+    if (rows <= 0)
+        return;
+    const int columns = min(DECONVOLVE_COLUMNS, p.width - x0);
+    const int halo = q.halo, pitch = q.pitch;
+    const int height = rows + 2 * halo, width = columns + 2 * halo;
+    // Planes of the tile with its halo; 16 columns in front, so that whole vectors may begin before the first.
+    __global float *luma = scratch + (size_t)tile * p.scratch_stride + 16;
+    __global float *estimate = luma + (DECONVOLVE_ROWS + 2 * halo) * pitch;
+    __global float *ratio = estimate + (DECONVOLVE_ROWS + 2 * halo) * pitch;
+    __global float *line = ratio + (DECONVOLVE_ROWS + 2 * halo) * pitch;
+    __global float *line2 = line + pitch;
+
+    for (int y = 0; y < height; ++y) {
+        __global const float *from = chain_source(src, p, y0 - halo + y, 0);
+        for (int x = 0; x < width; x += 16) {
+            const int at = x0 - halo + x;
+            const float16 v = load_edge16(from, at, p.width) * LUMA_R + load_edge16(from + p.stride, at, p.width) * LUMA_G +
+                              load_edge16(from + 2 * p.stride, at, p.width) * LUMA_B;
+            const float16 w = max(v, (float16)(0.0f)) + DECONVOLVE_FLOOR;
+            vstore16(w, 0, luma + y * pitch + x);
+            vstore16(w, 0, estimate + y * pitch + x);
+        }
+    }
+    const int r = q.radius;
+    for (int round = 0; round < q.rounds; ++round) {
+        // What the quotient and the new estimate are still right in.
+        const int a = (2 * round + 1) * r, b = (2 * round + 2) * r;
+        for (int y = a; y < height - a; ++y) {
+            blur_columns(estimate + y * pitch, line, pitch, a - r, width - a + r, weights, r);
+            for (int x = a; x < width - a; x += 16)
+                vstore16(vload16(0, luma + y * pitch + x) / blur_row(line + x, weights, r), 0, ratio + y * pitch + x);
+        }
+        for (int y = b; y < height - b; ++y) {
+            blur_columns(ratio + y * pitch, line, pitch, b - r, width - b + r, weights, r);
+            for (int x = b; x < width - b; x += 16)
+                vstore16(vload16(0, estimate + y * pitch + x) * blur_row(line + x, weights, r), 0, estimate + y * pitch + x);
+        }
+    }
+    for (int y = 0; y < rows; ++y) {
+        extremes_columns(luma + (y + halo) * pitch, line, line2, pitch, halo - 2, width - halo + 2);
+        __global const float *from = chain_source(src, p, y0 + y, 0) + x0;
+        __global float *to = chain_target(dst, p, y0 + y, 0) + x0;
+        for (int x = 0; x < columns; x += 16) {
+            float16 low = vload16(0, line + halo + x), high = vload16(0, line2 + halo + x);
+            for (int k = -2; k <= 2; ++k) {
+                low = min(low, vload16(0, line + halo + x + k));
+                high = max(high, vload16(0, line2 + halo + x + k));
+            }
+            const float16 spread = (high - low) * DECONVOLVE_OVERSHOOT;
+            const float16 sharp = clamp(vload16(0, estimate + (y + halo) * pitch + halo + x), low - spread, high + spread);
+            const float16 d = (sharp - vload16(0, luma + (y + halo) * pitch + halo + x)) * q.amount;
+            pixels v = load_rows(from, p.stride, x);
+            v.r += d;
+            v.g += d;
+            v.b += d;
+            store_rows(v, to, p.stride, x);
+            if (p.planes == 4)
+                vstore16(vload16(0, from + 3 * p.stride + x), 0, to + 3 * p.stride + x);
+        }
+    }
+}

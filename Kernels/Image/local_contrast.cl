@@ -1,0 +1,178 @@
+// local_contrast: more of what luma has beyond a base that keeps edges.
+//
+//   out = in + amount * (y - base),   base = A y + B
+//
+// The base is a guided filter of luma by itself at a reduced size (He, Sun and Tang, "Guided Image Filtering", TPAMI 2013; He and Sun,
+// "Fast Guided Filter", 2015): in cells of `cell` x `cell` pixels, with box means over 2 * radius + 1 cells in both directions,
+//
+//   a = variance / (variance + epsilon),  b = (1 - a) mean,  A and B their box means, linear between the centres of cells.
+//
+// The picture, and the grid of cells, repeat their edges.
+//
+// Reference  ChainReference in the tests, float64; within 2 of 65535.
+// Chunking   A chunk is a band of rows: it reads (2 * radius + 2) * cell rows more on each side.
+// Launch     1-D, one work-item a row of cells (contrast_cells, contrast_slopes, contrast_means) or of pixels (contrast_apply),
+//            local size 1, one after the other.
+// Barriers   None.
+//
+// Buffers
+//   src, dst   rows as in chain.cl
+//   cells      [cell rows][cell_stride] float, luma; row 0 is row first_cell
+//   slopes     [slope rows][2][cell_stride] float, a and b; row 0 is row first_slope
+//   means      [mean rows][2][cell_stride] float, A and B; row 0 is row first_mean
+//   line       work-items * 2 * line_stride floats: one row of sums
+
+// Field for field the C struct bg_contrast_params.
+typedef struct {
+    int cell;        // pixels, a power of two, at least 2
+    int across;      // cells in a row of the picture
+    int down;        // cells in a column of the picture
+    int cell_stride; // floats from one row to the next, a multiple of 16, at least across
+    int line_stride; // floats, at least width + 2 * cell + 32 and across + 2 * radius + 32
+    int radius;      // cells
+    int first_cell;
+    int first_slope;
+    int first_mean;
+    int line_step;   // floats from one work-item's line to the next; 0 when they run one after the other
+    float epsilon;
+    float amount;
+} contrast_params;
+
+__kernel void contrast_cells(__global const float *src, __global float *cells, __global float *line,
+                             const contrast_params q, const chain_rows p) {
+    const int row = get_global_id(0);
+    __global float *sums = line + (size_t)row * q.line_step;
+    __global float *to = cells + (size_t)row * q.cell_stride;
+    const int y0 = (q.first_cell + row) * q.cell;
+    for (int k = 0; k < q.cell; ++k) {
+        __global const float *from = chain_source(src, p, y0 + k, 0);
+        for (int x = 0; x < p.width; x += 16) {
+            const float16 y = vload16(0, from + x) * LUMA_R + vload16(0, from + p.stride + x) * LUMA_G +
+                              vload16(0, from + 2 * p.stride + x) * LUMA_B;
+            vstore16(k == 0 ? y : vload16(0, sums + x) + y, 0, sums + x);
+        }
+    }
+    for (int x = p.width; x < q.across * q.cell; ++x)
+        sums[x] = sums[p.width - 1];
+    const float share = 1.0f / (float)(q.cell * q.cell);
+    for (int i = 0; i < q.across; ++i) {
+        float sum = 0.0f;
+        for (int k = 0; k < q.cell; ++k)
+            sum += sums[i * q.cell + k];
+        to[i] = sum * share;
+    }
+}
+
+// The box sums of a line of `count` values whose first stands at `radius`, 16 at a time.
+inline void contrast_repeat(__global float *line, int count, int radius) {
+    for (int i = 0; i < radius; ++i) {
+        line[i] = line[radius];
+        line[radius + count + i] = line[radius + count - 1];
+    }
+}
+
+inline float16 contrast_sum(__global const float *line, int radius) {
+    float16 sum = vload16(0, line);
+    for (int k = 1; k <= 2 * radius; ++k)
+        sum += vload16(0, line + k);
+    return sum;
+}
+
+__kernel void contrast_slopes(__global const float *cells, __global float *slopes, __global float *line,
+                              const contrast_params q) {
+    const int row = get_global_id(0);
+    __global float *sums = line + (size_t)row * q.line_step, *squares = sums + q.line_stride;
+    for (int x = 0; x < q.across; x += 16) {
+        float16 sum = (float16)(0.0f), square = (float16)(0.0f);
+        for (int k = -q.radius; k <= q.radius; ++k) {
+            const int from = edge(q.first_slope + row + k, q.down) - q.first_cell;
+            const float16 v = vload16(0, cells + (size_t)from * q.cell_stride + x);
+            sum += v;
+            square += v * v;
+        }
+        vstore16(sum, 0, sums + q.radius + x);
+        vstore16(square, 0, squares + q.radius + x);
+    }
+    contrast_repeat(sums, q.across, q.radius);
+    contrast_repeat(squares, q.across, q.radius);
+    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    __global float *to = slopes + (size_t)row * 2 * q.cell_stride;
+    for (int x = 0; x < q.across; x += 16) {
+        const float16 mean = contrast_sum(sums + x, q.radius) * share;
+        const float16 variance = max(contrast_sum(squares + x, q.radius) * share - mean * mean, (float16)(0.0f));
+        const float16 a = variance / (variance + q.epsilon);
+        vstore16(a, 0, to + x);
+        vstore16(mean - a * mean, 0, to + q.cell_stride + x);
+    }
+}
+
+__kernel void contrast_means(__global const float *slopes, __global float *means, __global float *line,
+                             const contrast_params q) {
+    const int row = get_global_id(0);
+    __global float *sums = line + (size_t)row * q.line_step;
+    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    for (int c = 0; c < 2; ++c) {
+        for (int x = 0; x < q.across; x += 16) {
+            float16 sum = (float16)(0.0f);
+            for (int k = -q.radius; k <= q.radius; ++k) {
+                const int from = edge(q.first_mean + row + k, q.down) - q.first_slope;
+                sum += vload16(0, slopes + ((size_t)from * 2 + c) * q.cell_stride + x);
+            }
+            vstore16(sum, 0, sums + q.radius + x);
+        }
+        contrast_repeat(sums, q.across, q.radius);
+        __global float *to = means + ((size_t)row * 2 + c) * q.cell_stride;
+        for (int x = 0; x < q.across; x += 16)
+            vstore16(contrast_sum(sums + x, q.radius) * share, 0, to + x);
+    }
+}
+
+// One value for each pixel of row y from those of cells; that of column x goes to to[x + cell / 2].
+inline void contrast_spread(__global const float *means, __global float *to, int y, int c, contrast_params q) {
+    const float share = 1.0f / (float)q.cell;
+    const int above = 2 * y + 1 < q.cell ? -1 : (2 * y + 1 - q.cell) / (2 * q.cell);
+    const float t = ((float)y + 0.5f) * share - 0.5f - (float)above;
+    __global const float *a = means + ((size_t)(edge(above, q.down) - q.first_mean) * 2 + c) * q.cell_stride;
+    __global const float *b = means + ((size_t)(edge(above + 1, q.down) - q.first_mean) * 2 + c) * q.cell_stride;
+    float8 ramp;
+    ramp.lo = pack_float4(0.5f, 1.5f, 2.5f, 3.5f);
+    ramp.hi = ramp.lo + 4.0f;
+    float left = a[0] + (b[0] - a[0]) * t;
+    for (int i = 0; i <= q.across; ++i, to += q.cell) {
+        const int next = edge(i, q.across);
+        const float right = a[next] + (b[next] - a[next]) * t;
+        const float slope = (right - left) * share;
+        if (q.cell >= 8) {
+            for (int k = 0; k < q.cell; k += 8)
+                vstore8(left + slope * (ramp + (float)k), 0, to + k);
+        } else {
+            for (int k = 0; k < q.cell; ++k)
+                to[k] = left + slope * ((float)k + 0.5f);
+        }
+        left = right;
+    }
+}
+
+__kernel void contrast_apply(__global const float *src, __global float *dst, __global const float *means,
+                             __global float *line, const contrast_params q, const chain_rows p) {
+    const int row = get_global_id(0);
+    const int y = p.first_row + row;
+    __global float *slope = line + (size_t)row * q.line_step, *offset = slope + q.line_stride;
+    contrast_spread(means, slope, y, 0, q);
+    contrast_spread(means, offset, y, 1, q);
+    slope += q.cell / 2;
+    offset += q.cell / 2;
+    __global const float *from = chain_source(src, p, y, 0);
+    __global float *to = chain_target(dst, p, y, 0);
+    for (int x = 0; x < p.width; x += 16) {
+        pixels v = load_rows(from, p.stride, x);
+        const float16 luma = v.r * LUMA_R + v.g * LUMA_G + v.b * LUMA_B;
+        const float16 d = (luma - vload16(0, slope + x) * luma - vload16(0, offset + x)) * q.amount;
+        v.r += d;
+        v.g += d;
+        v.b += d;
+        store_rows(v, to, p.stride, x);
+        if (p.planes == 4)
+            vstore16(vload16(0, from + 3 * p.stride + x), 0, to + 3 * p.stride + x);
+    }
+}

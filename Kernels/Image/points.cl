@@ -1,0 +1,210 @@
+// points: what changes each pixel by itself, and the way between codes and the rows of chain.cl.
+//
+// A program is a row of segments, each: R, G and B through a table of their own, then the distance from luma times a factor,
+//
+//   c' = y + s (c - y),  y = 0.2126 R' + 0.7152 G' + 0.0722 B'
+//
+// so that any row of exposure, white balance, contrast, curves and saturation is one pass. Tables reach from 0 to 2 and are read with
+// linear interpolation; what lies outside is taken at their ends.
+//
+// Reference  ChainReference in the tests, float64 without tables; within 3 of 65535 for one operation, 6 for a row of them.
+// Chunking   A chunk is a band of rows.
+// Launch     1-D, one work-item a row, local size 1.
+// Barriers   None.
+//
+// Buffers
+//   codes     [rows][width] RGBX uchar or RGBA ushort
+//   rows      as in chain.cl
+//   program   [segments][POINT_SEGMENT] float: whether there are tables, the factor, then at POINT_HEADER [3][POINT_TABLE] values
+
+#define POINT_TABLE 2064       // values at 0, 1 / 1024 ... 2, and some that are not read
+#define POINT_STEPS 1024.0f    // values of a table to 1
+#define POINT_HEADER 16        // floats in front of a segment's tables
+#define POINT_SEGMENT (POINT_HEADER + 3 * POINT_TABLE)
+
+// Field for field the C struct bg_point_params.
+typedef struct {
+    int segments;
+    int code_stride;      // samples from one row of the source's codes to the next
+    int code_first_row;   // picture row of the source's row 0
+    int target_stride;    // samples from one row of the target's codes to the next
+    int target_first_row; // picture row of the target's row 0
+} point_params;
+
+typedef struct {
+    float16 r, g, b;
+} pixels;
+
+inline float16 point_table(float16 v, __global const float *table) {
+    const float16 at = clamp(v, (float16)(0.0f), (float16)(2.0f)) * POINT_STEPS;
+    const int16 index = convert_int16(at);
+    float low[16], high[16];
+    int i[16];
+    vstore16(index, 0, i);
+    for (int k = 0; k < 16; ++k) {
+        low[k] = table[i[k]];
+        high[k] = table[i[k] + 1];
+    }
+    const float16 a = vload16(0, low);
+    return a + (vload16(0, high) - a) * (at - convert_float16(index));
+}
+
+inline pixels point_program(pixels v, __global const float *program, int segments) {
+    for (int i = 0; i < segments; ++i, program += POINT_SEGMENT) {
+        if (program[0] != 0.0f) {
+            v.r = point_table(v.r, program + POINT_HEADER);
+            v.g = point_table(v.g, program + POINT_HEADER + POINT_TABLE);
+            v.b = point_table(v.b, program + POINT_HEADER + 2 * POINT_TABLE);
+        }
+        const float factor = program[1];
+        if (factor != 1.0f) {
+            const float16 y = v.r * LUMA_R + v.g * LUMA_G + v.b * LUMA_B;
+            v.r = y + (v.r - y) * factor;
+            v.g = y + (v.g - y) * factor;
+            v.b = y + (v.b - y) * factor;
+        }
+    }
+    return v;
+}
+
+// 16 pixels of 4 bytes or 8.
+inline pixels load_pixels8(__global const uchar *from) {
+    const int16 v = vload16(0, (__global const int *)from);
+    pixels p;
+    p.r = convert_float16(v & 255) * (1.0f / 255.0f);
+    p.g = convert_float16((v >> 8) & 255) * (1.0f / 255.0f);
+    p.b = convert_float16((v >> 16) & 255) * (1.0f / 255.0f);
+    return p;
+}
+
+inline pixels load_pixels16(__global const ushort *from, float16 *alpha) {
+    const int16 v = vload16(0, (__global const int *)from), w = vload16(1, (__global const int *)from);
+    int16 even, odd;
+    even.lo = v.even;
+    even.hi = w.even;
+    odd.lo = v.odd;
+    odd.hi = w.odd;
+    pixels p;
+    p.r = convert_float16(even & 65535) * (1.0f / 65535.0f);
+    p.g = convert_float16((even >> 16) & 65535) * (1.0f / 65535.0f);
+    p.b = convert_float16(odd & 65535) * (1.0f / 65535.0f);
+    *alpha = convert_float16((odd >> 16) & 65535) * (1.0f / 65535.0f);
+    return p;
+}
+
+inline int16 point_code(float16 v, float highest) {
+    return convert_int16(clamp(v, (float16)(0.0f), (float16)(1.0f)) * highest + 0.5f);
+}
+
+inline void store_words(int16 v, __global int *to, int count) {
+    if (count >= 16) {
+        vstore16(v, 0, to);
+        return;
+    }
+    int words[16];
+    vstore16(v, 0, words);
+    for (int i = 0; i < count; ++i)
+        to[i] = words[i];
+}
+
+inline void store_pixels8(pixels p, __global uchar *to, int count) {
+    const int16 v = point_code(p.r, 255.0f) | (point_code(p.g, 255.0f) << 8) | (point_code(p.b, 255.0f) << 16) | (255 << 24);
+    store_words(v, (__global int *)to, count);
+}
+
+inline void store_pixels16(pixels p, float16 alpha, __global ushort *to, int count) {
+    const int16 even = point_code(p.r, 65535.0f) | (point_code(p.g, 65535.0f) << 16);
+    const int16 odd = point_code(p.b, 65535.0f) | (point_code(alpha, 65535.0f) << 16);
+    int16 v, w;
+    v.even = even.lo;
+    v.odd = odd.lo;
+    w.even = even.hi;
+    w.odd = odd.hi;
+    store_words(v, (__global int *)to, 2 * count);
+    if (count > 8)
+        store_words(w, (__global int *)to + 16, 2 * count - 16);
+}
+
+inline pixels load_rows(__global const float *row, int stride, int x) {
+    pixels v;
+    v.r = vload16(0, row + x);
+    v.g = vload16(0, row + stride + x);
+    v.b = vload16(0, row + 2 * stride + x);
+    return v;
+}
+
+inline void store_rows(pixels v, __global float *row, int stride, int x) {
+    vstore16(v.r, 0, row + x);
+    vstore16(v.g, 0, row + stride + x);
+    vstore16(v.b, 0, row + 2 * stride + x);
+}
+
+__kernel void points_load8(__global const uchar *codes, __global float *dst, __global const float *program,
+                           const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const uchar *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
+    __global float *to = chain_target(dst, p, y, 0);
+    for (int x = 0; x < p.width; x += 16)
+        store_rows(point_program(load_pixels8(from + 4 * x), program, q.segments), to, p.stride, x);
+}
+
+__kernel void points_load16(__global const ushort *codes, __global float *dst, __global const float *program,
+                            const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const ushort *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
+    __global float *to = chain_target(dst, p, y, 0);
+    for (int x = 0; x < p.width; x += 16) {
+        float16 alpha;
+        store_rows(point_program(load_pixels16(from + 4 * x, &alpha), program, q.segments), to, p.stride, x);
+        vstore16(alpha, 0, to + 3 * p.stride + x);
+    }
+}
+
+__kernel void points_store8(__global const float *src, __global uchar *codes, __global const float *program,
+                            const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const float *from = chain_source(src, p, y, 0);
+    __global uchar *to = codes + (size_t)(y - q.target_first_row) * q.target_stride;
+    for (int x = 0; x < p.width; x += 16)
+        store_pixels8(point_program(load_rows(from, p.stride, x), program, q.segments), to + 4 * x, p.width - x);
+}
+
+__kernel void points_store16(__global const float *src, __global ushort *codes, __global const float *program,
+                             const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const float *from = chain_source(src, p, y, 0);
+    __global ushort *to = codes + (size_t)(y - q.target_first_row) * q.target_stride;
+    for (int x = 0; x < p.width; x += 16)
+        store_pixels16(point_program(load_rows(from, p.stride, x), program, q.segments),
+                       vload16(0, from + 3 * p.stride + x), to + 4 * x, p.width - x);
+}
+
+// From codes to codes; the same memory is allowed.
+__kernel void points_codes8(__global const uchar *codes, __global uchar *target, __global const float *program,
+                            const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const uchar *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
+    __global uchar *to = target + (size_t)(y - q.target_first_row) * q.target_stride;
+    for (int x = 0; x < p.width; x += 16)
+        store_pixels8(point_program(load_pixels8(from + 4 * x), program, q.segments), to + 4 * x, p.width - x);
+}
+
+__kernel void points_codes16(__global const ushort *codes, __global ushort *target, __global const float *program,
+                             const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global const ushort *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
+    __global ushort *to = target + (size_t)(y - q.target_first_row) * q.target_stride;
+    for (int x = 0; x < p.width; x += 16) {
+        float16 alpha;
+        const pixels v = point_program(load_pixels16(from + 4 * x, &alpha), program, q.segments);
+        store_pixels16(v, alpha, to + 4 * x, p.width - x);
+    }
+}
+
+// Rows of chain.cl in place.
+__kernel void points_rows(__global float *rows, __global const float *program, const point_params q, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global float *row = chain_target(rows, p, y, 0);
+    for (int x = 0; x < p.width; x += 16)
+        store_rows(point_program(load_rows(row, p.stride, x), program, q.segments), row, p.stride, x);
+}

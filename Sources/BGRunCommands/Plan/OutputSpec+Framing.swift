@@ -1,0 +1,41 @@
+import ImageExport
+
+extension OutputSpec {
+    private static let longestEdge = 1_000_000
+    private static let widestBorder = 10_000
+
+    static func crop(_ text: String) throws(Mistake) -> Crop {
+        let shape = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
+        if shape.count == 2, let width = shape[0], let height = shape[1], (0.01...100).contains(width / height) {
+            return .aspect(width: width, height: height)
+        }
+        let numbers = text.split(omittingEmptySubsequences: false) { $0 == "x" || $0 == "+" }.map { Int($0) }
+        guard numbers.count == 4, text.filter({ !$0.isNumber }) == "x++",
+            numbers.allSatisfy({ ($0 ?? -1) >= 0 && ($0 ?? .max) <= longestEdge }),
+            let width = numbers[0], let height = numbers[1], let x = numbers[2], let y = numbers[3], width > 0,
+            height > 0
+        else {
+            throw Mistake(description: "a crop is WIDTHxHEIGHT+X+Y in pixels, or a shape such as 3:2, not \"\(text)\"")
+        }
+        return .box(width: width, height: height, x: x, y: y)
+    }
+
+    /// Quarter turns clockwise; nil for none.
+    static func turns(_ text: String) throws(Mistake) -> Int? {
+        guard let degrees = Int(text), degrees % 90 == 0, abs(degrees) <= 360 else {
+            throw Mistake(description: "rotate takes 90, 180 or 270 degrees, clockwise, or -90, not \"\(text)\"")
+        }
+        let turns = degrees / 90 & 3
+        return turns == 0 ? nil : turns
+    }
+
+    static func border(_ text: String) throws(Mistake) -> Border? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2 else {
+            throw Mistake(description: "a border is pixels or pixels:RRGGBB, not \"\(text)\"")
+        }
+        let pixels = try number("border", parts[0], in: 0...widestBorder)
+        return pixels == 0
+            ? nil : Border(pixels: pixels, color: parts.count == 2 ? try matte(parts[1]) : [255, 255, 255])
+    }
+}

@@ -1,0 +1,61 @@
+import ChunkedCompute
+import Kernels
+
+/// Rows of cells that a band of pixels goes through in a local contrast.
+struct ContrastBands {
+    let means: Range<Int>
+    let slopes: Range<Int>
+    let cells: Range<Int>
+
+    init(_ plan: LocalContrastPlan, rows: Range<Int>) {
+        means = plan.means(for: rows)
+        slopes = plan.around(means)
+        cells = plan.around(slopes)
+    }
+}
+
+extension bg_chain_rows {
+    /// Rows `rows` of a plan's levels, with source and target beginning at row `first`.
+    init(_ plan: ChainPlan, first: Int, rows: Range<Int>) {
+        self.init(
+            width: Int32(plan.width), height: Int32(plan.height), stride: Int32(plan.stride),
+            planes: Int32(plan.planes), src_first_row: Int32(first), dst_first_row: Int32(first),
+            first_row: Int32(rows.lowerBound), rows: Int32(rows.count), scratch_stride: 0)
+    }
+
+    /// How many tiles of that size cover the rows.
+    func tiles(width tileWidth: Int, height tileHeight: Int) -> Int {
+        ((Int(width) + tileWidth - 1) / tileWidth) * ((Int(rows) + tileHeight - 1) / tileHeight)
+    }
+}
+
+extension bg_point_params {
+    /// Only reading needs a source and only writing a target.
+    init(_ program: PointProgram, source: RowBand?, target: RowBand?, isWide: Bool) {
+        let sampleBytes = isWide ? 2 : 1
+        self.init(
+            segments: Int32(program.segments),
+            code_stride: Int32((source?.strideBytes ?? 0) / sampleBytes), code_first_row: Int32(source?.firstRow ?? 0),
+            target_stride: Int32((target?.strideBytes ?? 0) / sampleBytes),
+            target_first_row: Int32(target?.firstRow ?? 0))
+    }
+}
+
+extension bg_contrast_params {
+    init(_ plan: LocalContrastPlan, _ bands: ContrastBands, width: Int, lineStep: Int) {
+        self.init(
+            cell: Int32(plan.cell), across: Int32(plan.across), down: Int32(plan.down),
+            cell_stride: Int32(plan.cellStride), line_stride: Int32(plan.lineStride(width: width)),
+            radius: Int32(plan.radius), first_cell: Int32(bands.cells.lowerBound),
+            first_slope: Int32(bands.slopes.lowerBound), first_mean: Int32(bands.means.lowerBound),
+            line_step: Int32(lineStep), epsilon: Float(LocalContrastPlan.epsilon), amount: Float(plan.amount))
+    }
+}
+
+extension bg_deconvolve_params {
+    init(_ plan: DeconvolvePlan) {
+        self.init(
+            radius: Int32(plan.radius), rounds: Int32(plan.rounds), halo: Int32(plan.halo), pitch: Int32(plan.pitch),
+            amount: Float(plan.amount))
+    }
+}

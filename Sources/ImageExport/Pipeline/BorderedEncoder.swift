@@ -1,0 +1,69 @@
+import ChunkedCompute
+import ImageCodecs
+
+/// Puts a border around the rows on their way to an encoder.
+final class BorderedEncoder: ImageEncoder {
+    private let encoder: any ImageEncoder
+    private let border: Border
+    private let width: Int
+    private let height: Int
+    private let layout: PixelLayout
+    private let line = Scratch()
+    private var rowsWritten = 0
+
+    /// - Parameters:
+    ///   - encoder: Made for the size with the border.
+    ///   - border: What to add.
+    ///   - request: Of that encoder.
+    init(_ encoder: any ImageEncoder, border: Border, request: EncodeRequest) {
+        self.encoder = encoder
+        self.border = border
+        width = request.width
+        height = request.height - 2 * border.pixels
+        layout = request.layout
+        fillLine()
+    }
+
+    var pulse: CodecPulse? {
+        get { encoder.pulse }
+        set { encoder.pulse = newValue }
+    }
+
+    var workingBytes: Int { encoder.workingBytes + stride }
+
+    private var stride: Int { width * layout.bytesPerPixel }
+    private var base: UnsafeMutableRawPointer { line.bytes(stride) }
+
+    private func fillLine() {
+        for i in 0..<4 * width {
+            let code = i % 4 == 3 ? 255 : border.color[i % 4]
+            if layout == .rgba16 {
+                base.storeBytes(of: UInt16(code) * 257, toByteOffset: 2 * i, as: UInt16.self)
+            } else {
+                base.storeBytes(of: code, toByteOffset: i, as: UInt8.self)
+            }
+        }
+    }
+
+    private func writeBorder() throws(CodecError) {
+        for _ in 0..<border.pixels { try encoder.writeRows(base, strideBytes: stride, count: 1) }
+    }
+
+    func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
+        if rowsWritten == 0 { try writeBorder() }
+        let inner = (width - 2 * border.pixels) * layout.bytesPerPixel
+        for row in 0..<count {
+            (base + border.pixels * layout.bytesPerPixel).copyMemory(from: rows + row * strideBytes, byteCount: inner)
+            try encoder.writeRows(base, strideBytes: stride, count: 1)
+        }
+        rowsWritten += count
+        if rowsWritten == height {
+            fillLine()
+            try writeBorder()
+        }
+    }
+
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try encoder.finish(body)
+    }
+}
