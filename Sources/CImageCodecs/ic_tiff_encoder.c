@@ -79,6 +79,17 @@ __attribute__((format(printf, 4, 0))) static int keep_error(
     return 1;
 }
 
+/// About tags that others may not know; nobody is to be told.
+__attribute__((format(printf, 4, 0))) static int ignore_warning(
+    TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+    (void)tiff;
+    (void)user;
+    (void)module;
+    (void)format;
+    (void)arguments;
+    return 1;
+}
+
 static ic_status fail(const ic_tiff_encoder *encoder, ic_error *error) {
     if (encoder->has_no_memory) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a TIFF file");
     return ic_fail(error, IC_ENCODE, "TIFF: %s", encoder->last_error[0] ? encoder->last_error : "it cannot be written");
@@ -88,6 +99,7 @@ static TIFF *open_client(ic_tiff_encoder *encoder) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options) return NULL;
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, encoder);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, encoder);
     TIFF *tiff = TIFFClientOpenExt(
         "picture", encoder->settings.is_big_endian ? "wb" : "wl", encoder, read_bytes, write_bytes, seek, close_nothing,
         file_size, NULL, NULL, options);

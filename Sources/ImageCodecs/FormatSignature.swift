@@ -9,7 +9,9 @@ enum FormatSignature {
         if tiff.contains(where: { bytes.starts(with: $0) }) { return .tiff }
         if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
         // A bare codestream, and one in a container.
-        if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8)) { return .jxl }
+        if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8)) {
+            return .jxl
+        }
         if bytes.starts(with: [0xFF, 0x4F, 0xFF, 0x51]) || bytes.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8)) {
             return .jp2
         }
@@ -41,7 +43,8 @@ enum FormatSignature {
 
     private static func unsupportedName(_ bytes: UnsafeRawBufferPointer) -> String? {
         let signatures: [(String, String)] = [
-            ("BM", "BMP"), ("8BPS", "Photoshop (PSD)"), ("%PDF", "PDF"), ("#?RADIANCE", "Radiance HDR"), ("<svg", "SVG"),
+            ("BM", "BMP"), ("8BPS", "Photoshop (PSD)"), ("%PDF", "PDF"), ("#?RADIANCE", "Radiance HDR"),
+            ("<svg", "SVG"),
             ("qoif", "QOI"), ("PK\u{3}\u{4}", "A ZIP archive"),
         ]
         if let match = signatures.first(where: { bytes.starts(with: $0.0.utf8) }) { return match.1 }

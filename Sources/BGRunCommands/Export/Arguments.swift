@@ -112,8 +112,11 @@ struct OutputFlags: ParsableArguments {
     @Flag(help: "Progressive jpeg.")
     var progressive = false
 
-    @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg.")
+    @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg and avif.")
     var fullChroma = false
+
+    @Option(help: .init("Of a camera's raw file: develop (default), or the preview in it.", valueName: "way"))
+    var raw: String?
 
     @Option(
         help: .init(
@@ -141,7 +144,7 @@ struct OutputFlags: ParsableArguments {
         let values = [
             ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("color", color), ("sharpen", sharpen),
             ("matte", matte), ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
-            ("text-color", textColor), ("font", font), ("name", name),
+            ("text-color", textColor), ("font", font), ("raw", raw), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
         try encoder.apply(to: &base)
@@ -156,6 +159,9 @@ struct OutputFlags: ParsableArguments {
         if specs.isEmpty { specs = [base] }
         for spec in specs {
             if let contradiction = spec.contradiction { throw OutputSpec.Mistake(description: contradiction) }
+        }
+        guard Set(specs.map(\.settings.raw)).count == 1 else {
+            throw OutputSpec.Mistake(description: "raw is the same for all outputs of a picture")
         }
         return specs.map { $0.complete() }
     }

@@ -114,6 +114,7 @@ static ic_status encode(
                    set_colors(jxl, encoder, settings) && add_boxes(jxl, encoder, settings) &&
                    add_picture(jxl, encoder, settings, rows);
     if (!is_ready) {
+        if (!ic_may_go_on(&settings->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
         return ic_fail(error, IC_ENCODE, "JPEG XL encoder error %d", (int)jxl->JxlEncoderGetError(encoder));
     }
     jxl->JxlEncoderCloseInput(encoder);

@@ -17,6 +17,7 @@ extern void omp_set_num_threads(int count);
     FUNCTION(libraw_dcraw_process)                                                                                     \
     FUNCTION(libraw_init)                                                                                              \
     FUNCTION(libraw_open_buffer)                                                                                       \
+    FUNCTION(libraw_recycle)                                                                                           \
     FUNCTION(libraw_set_progress_handler)                                                                              \
     FUNCTION(libraw_strerror)                                                                                          \
     FUNCTION(libraw_unpack)                                                                                            \
@@ -27,8 +28,17 @@ IC_LIBRARY_TABLE(ic_raw, IC_LIBRARY_RAW, IC_RAW_FUNCTIONS)
 
 typedef struct raw_state {
     const ic_raw_table *raw;
+    ic_picture_source source;
     libraw_data_t *data;
 } raw_state;
+
+/// Begins with the file, whatever was done with it before; settings stay. Returns the library's code.
+static int begin(raw_state *state) {
+    state->raw->libraw_recycle(state->data);
+    // It does not write there.
+    return state->raw->libraw_open_buffer(
+        state->data, (void *)(uintptr_t)state->source.bytes, state->source.size);
+}
 
 static ic_status fail(const raw_state *state, int code, ic_error *error) {
     // Positive codes are those of the system.
@@ -56,10 +66,10 @@ static ic_status open_raw(const ic_picture_source *source, void **opaque, ic_pic
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for developing");
     *opaque = state;
     state->raw = raw;
+    state->source = *source;
     state->data = raw->libraw_init(0);
     if (!state->data) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for developing");
-    // It does not write there.
-    int code = raw->libraw_open_buffer(state->data, (void *)(uintptr_t)source->bytes, source->size);
+    int code = begin(state);
     if (code != LIBRAW_SUCCESS) return fail(state, code, error);
     libraw_output_params_t *params = &state->data->params;
     params->use_camera_wb = 1;
@@ -71,6 +81,7 @@ static ic_status open_raw(const ic_picture_source *source, void **opaque, ic_pic
     info->orientation = orientation(state->data->sizes.flip);
     // Rows stay as the sensor has them.
     params->user_flip = 0;
+    // After this it takes no other call for the same file.
     code = raw->libraw_adjust_sizes_info_only(state->data);
     if (code != LIBRAW_SUCCESS) return fail(state, code, error);
     const libraw_image_sizes_t *sizes = &state->data->sizes;
@@ -118,7 +129,8 @@ static ic_status decode_raw(void *opaque, const ic_picture_info *info, ic_pictur
     const ic_raw_table *raw = state->raw;
     raw->omp_set_num_threads(1);
     raw->libraw_set_progress_handler(state->data, watch, target);
-    int code = raw->libraw_unpack(state->data);
+    int code = begin(state);
+    if (code == LIBRAW_SUCCESS) code = raw->libraw_unpack(state->data);
     if (code == LIBRAW_SUCCESS) code = raw->libraw_dcraw_process(state->data);
     if (code != LIBRAW_SUCCESS) return fail(state, code, error);
     libraw_processed_image_t *image = raw->libraw_dcraw_make_mem_image(state->data, &code);
@@ -130,7 +142,8 @@ static ic_status decode_raw(void *opaque, const ic_picture_info *info, ic_pictur
 
 ic_status ic_raw_preview(void *opaque, const uint8_t **bytes, size_t *size, ic_error *error) {
     raw_state *state = opaque;
-    int code = state->raw->libraw_unpack_thumb(state->data);
+    int code = begin(state);
+    if (code == LIBRAW_SUCCESS) code = state->raw->libraw_unpack_thumb(state->data);
     const libraw_thumbnail_t *preview = &state->data->thumbnail;
     if (code == LIBRAW_NO_THUMBNAIL || (code == LIBRAW_SUCCESS && preview->tformat != LIBRAW_THUMBNAIL_JPEG)) {
         return ic_fail(error, IC_UNSUPPORTED, "The raw file has no preview; --raw develop does without");

@@ -54,7 +54,10 @@ final class CollectedPicture {
     /// Has the whole picture encoded and lends the file to `body`.
     func encode(
         pulse: CodecPulse?, _ body: (UnsafeRawBufferPointer) throws -> Void,
-        by codec: (inout ic_picture_settings, UnsafePointer<UInt8>, inout UnsafeMutablePointer<UInt8>?, inout Int, inout ic_error)
+        by codec: (
+            inout ic_picture_settings, UnsafePointer<UInt8>, inout UnsafeMutablePointer<UInt8>?, inout Int,
+            inout ic_error
+        )
             -> ic_status
     ) throws {
         guard let rows, rowCount == request.height else {

@@ -17,7 +17,8 @@ final class JXLEncoder: ImageEncoder {
         distance = JXLEncoder.distance(quality: request.quality)
         effort = request.optimize ? 7 : 3
         // Float planes of the picture, of its transform and of what it is compared with.
-        workingBytes = picture.byteCount * 2 + request.width * request.height * 72 + request.metadata.totalBytes + 16 << 20
+        workingBytes =
+            picture.byteCount * 2 + request.width * request.height * 72 + request.metadata.totalBytes + 16 << 20
     }
 
     /// The scale of cjxl 0.7, where 90 is a distance of 1 and 100 has no loss that anyone could see.
