@@ -8,12 +8,14 @@ extension OutputSettings {
 
     /// What encoding an output takes on one core, guessed before its input is opened.
     package func encodingSeconds(inputBytes: Int64) -> Double {
-        let pixels: Double =
+        let whole = Double(inputBytes) * Self.pixelsPerByte
+        let asked: Double =
             switch size {
-            case .original: Double(inputBytes) * Self.pixelsPerByte
+            case .original: whole
             case .longEdge(let edge): Double(edge) * Double(edge) * Self.shorterSide
             case .fit(let width, let height), .fill(let width, let height): Double(width) * Double(height)
             }
+        let pixels = enlarge ? asked : min(asked, whole)
         return CodecCost.encoding(format ?? .jpeg, optimize: optimize, lossless: lossless) * pixels / 1e6
     }
 }
