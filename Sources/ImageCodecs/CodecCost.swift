@@ -8,8 +8,8 @@ package enum CodecCost {
         case .png: optimize ? 0.6 : 0.12
         case .tiff: optimize ? 0.6 : 0.08
         case .webp: lossless ? 0.9 : optimize ? 0.14 : 0.065
-        case .avif: lossless ? 1.5 : optimize ? 0.75 : 0.18
-        case .jxl: lossless ? 1.0 : optimize ? 0.5 : 0.28
+        case .avif: lossless ? 0.4 : optimize ? 0.42 : 0.15
+        case .jxl: optimize ? (lossless ? 1.0 : 0.17) : lossless ? 0.2 : 0.06
         case .heic, .gif, .jp2, .raw: 0
         }
     }
@@ -18,10 +18,9 @@ package enum CodecCost {
     static func decoding(_ format: ImageFormat) -> Double? {
         switch format {
         case .jpeg, .png, .tiff: nil
-        case .webp, .gif: 0.02
-        case .avif, .heic: 0.05
-        case .jxl: 0.1
-        case .jp2: 0.4
+        case .webp, .gif, .avif, .heic: 0.02
+        case .jxl: 0.03
+        case .jp2: 0.08
         case .raw: 0.4
         }
     }
