@@ -26,7 +26,7 @@ struct BenchmarkCase: Sendable {
         let limit: Double
     }
 
-    static let all = [web, thumbnails, sharpen, three, linear, webp, darktable, overhead, start]
+    static let all = [web, thumbnails, sharpen, three, linear, webp, avif, jxl, darktable, overhead, start]
 
     static func named(_ name: String) -> BenchmarkCase? { all.first { $0.name == name } }
 
@@ -72,6 +72,16 @@ struct BenchmarkCase: Sendable {
         name: "webp", title: "2048 px WebP, quality 80, each at its default effort",
         exportOptions: ["--size", "2048", "--format", "webp", "--quality", "80"], longEdges: [2048],
         targets: [Target(contestants: ["vipsthumbnail"], figure: .wall, limit: 0.65)])
+
+    private static let avif = BenchmarkCase(
+        name: "avif", title: "2048 px AVIF, quality 60",
+        exportOptions: ["--size", "2048", "--format", "avif", "--quality", "60"], longEdges: [2048],
+        targets: [Target(contestants: ["vipsthumbnail", "vipsthumbnail-same-speed"], figure: .wall, limit: 0.80)])
+
+    private static let jxl = BenchmarkCase(
+        name: "jxl", title: "2048 px JPEG XL, quality 85",
+        exportOptions: ["--size", "2048", "--format", "jxl", "--quality", "85"], longEdges: [2048],
+        targets: [Target(contestants: ["vipsthumbnail", "vipsthumbnail-same-speed"], figure: .wall, limit: 0.80)])
 
     private static let darktable = BenchmarkCase(
         name: "darktable", title: "2048 px JPEG, few pictures, against darktable-cli",

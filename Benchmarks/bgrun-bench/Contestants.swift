@@ -117,6 +117,15 @@ struct Contestants {
                     "vipsthumbnail-effort-2", "vipsthumbnail, effort 2", suffix: ".webp[Q=80,effort=2]",
                     ["-e", "srgb"]),
             ]
+        case "avif", "jxl":
+            // Its effort 1 is AVIF's speed 8.
+            let (options, effort) = work.name == "avif" ? ("Q=60", 1) : ("Q=85", 3)
+            return [
+                contestant("vipsthumbnail", "vipsthumbnail", suffix: ".\(work.name)[\(options)]", ["-e", "srgb"]),
+                contestant(
+                    "vipsthumbnail-same-speed", "vipsthumbnail, effort \(effort)",
+                    suffix: ".\(work.name)[\(options),effort=\(effort)]", ["-e", "srgb"]),
+            ]
         case "web":
             return [
                 contestant("vipsthumbnail", "vipsthumbnail", suffix: jpeg, ["-e", "srgb"]),

@@ -42,6 +42,10 @@ for path in files:
         thumbnail(path, 256).jpegsave(stem + ".jpg", Q=85)
     elif case == "webp":
         thumbnail(path, 2048).webpsave(stem + ".webp", Q=80)
+    elif case == "avif":
+        thumbnail(path, 2048).heifsave(stem + ".avif", Q=60, compression="av1", effort=1)
+    elif case == "jxl":
+        thumbnail(path, 2048).jxlsave(stem + ".jxl", Q=85, effort=3)
     elif case == "three":
         for size in (2048, 1024, 256):
             thumbnail(path, size).jpegsave(f"{stem}-{size}.jpg", Q=85)

@@ -115,18 +115,6 @@ static int count_pages(TIFF *tiff) {
     return count < 1 ? 1 : count;
 }
 
-/// Cameras' raw files are TIFFs whose first page is a small preview.
-static int is_camera_raw(TIFF *tiff, const uint8_t *bytes, size_t size) {
-    const void *version = NULL;
-    if (TIFFGetField(tiff, TIFFTAG_DNGVERSION, &version)) return 1;
-    if (size > 10 && memcmp(bytes + 8, "CR", 2) == 0) return 1;
-    uint32_t kind = 0;
-    uint16_t count = 0;
-    const uint64_t *offsets = NULL;
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &kind);
-    return (kind & FILETYPE_REDUCEDIMAGE) && TIFFGetField(tiff, TIFFTAG_SUBIFD, &count, &offsets) && count > 0;
-}
-
 static void read_extras(ic_tiff_decoder *decoder) {
     uint16_t count = 0;
     const uint16_t *kinds = NULL;
@@ -271,9 +259,6 @@ static ic_status read_directory(ic_tiff_decoder *decoder, ic_error *error) {
     TIFF *tiff = decoder->tiff;
     uint32_t width = 0, height = 0;
     decoder->info.pages = count_pages(tiff);
-    if (is_camera_raw(tiff, decoder->bytes, decoder->size)) {
-        return ic_fail(error, IC_UNSUPPORTED, "Camera raw (DNG, NEF, CR2, ARW) is not supported");
-    }
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
     if (width == 0 || height == 0) return ic_fail(error, IC_DAMAGED, "The TIFF has no picture size");

@@ -11,13 +11,13 @@ package struct ItemProgress: Sendable {
     /// work.
     package var done: Int
     package var total: Int
-    /// An encoder that cannot report on its way runs next; it may take seconds for each of the megapixels given.
-    package var encodingMegapixels: Double?
+    /// A codec that may not report on its way runs next; on a common machine it takes about so long.
+    package var silentSeconds: Double?
 
-    package init(done: Int, total: Int, encodingMegapixels: Double? = nil) {
+    package init(done: Int, total: Int, silentSeconds: Double? = nil) {
         self.done = done
         self.total = total
-        self.encodingMegapixels = encodingMegapixels
+        self.silentSeconds = silentSeconds
     }
 }
 

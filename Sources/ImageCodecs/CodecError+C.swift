@@ -9,6 +9,7 @@ extension CodecError {
             case IC_OUT_OF_MEMORY: .outOfMemory
             case IC_ENCODE: .encode
             case IC_STOPPED: .stopped
+            case IC_MISSING_LIBRARY: .libraryMissing
             default: .damaged
             }
         let reason = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

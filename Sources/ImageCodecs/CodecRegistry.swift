@@ -5,16 +5,23 @@ package enum CodecRegistry {
         FormatSignature.detect(bytes)
     }
 
-    /// Reads the header and checks `limits`; decodes nothing yet. `bytes` must outlive the decoder.
+    /// Reads the header and checks `limits`; decodes nothing yet. `bytes` must outlive the decoder. `raw` says what becomes
+    /// of a camera's raw file.
     package static func decoder(
-        for bytes: UnsafeRawBufferPointer, limits: DecodeLimits
+        for bytes: UnsafeRawBufferPointer, limits: DecodeLimits, raw: RawHandling = .develop
     ) throws(CodecError) -> any ImageDecoder {
         try limits.check(fileBytes: bytes.count)
         switch detect(bytes) {
         case .jpeg: return try JPEGDecoder(bytes, limits: limits)
         case .png: return try PNGDecoder(bytes, limits: limits)
         case .webp: return try WebPDecoder(bytes, limits: limits)
-        case .tiff: return try TIFFDecoder(bytes, limits: limits)
+        case .tiff where !CameraRaw.isStored(in: bytes): return try TIFFDecoder(bytes, limits: limits)
+        case .tiff, .raw:
+            switch raw {
+            case .develop: return try PictureDecoder(bytes, format: .raw, limits: limits)
+            case .preview: return try RawPreviewDecoder(bytes, limits: limits)
+            }
+        case let format?: return try PictureDecoder(bytes, format: format, limits: limits)
         case nil: throw CodecError(.unknownFormat, FormatSignature.reason(bytes))
         }
     }
@@ -28,7 +35,10 @@ package enum CodecRegistry {
         case .jpeg: return try JPEGEncoder(request)
         case .png: return try PNGEncoder(request)
         case .webp: return try WebPEncoder(request)
-        case .tiff: throw CodecError(.encode, "TIFF is read but not written")
+        case .avif: return try AVIFEncoder(request)
+        case .jxl: return try JXLEncoder(request)
+        case .tiff: return try TIFFEncoder(request)
+        case .heic, .gif, .jp2, .raw: throw CodecError(.encode, "\(request.format.name) is read but not written")
         }
     }
 }

@@ -7,7 +7,29 @@ enum FormatSignature {
         // Classic and big TIFF in both byte orders.
         let tiff: [[UInt8]] = [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42], [0x49, 0x49, 43, 0], [0x4D, 0x4D, 0, 43]]
         if tiff.contains(where: { bytes.starts(with: $0) }) { return .tiff }
-        return nil
+        if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
+        // A bare codestream, and one in a container.
+        if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8)) {
+            return .jxl
+        }
+        if bytes.starts(with: [0xFF, 0x4F, 0xFF, 0x51]) || bytes.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8)) {
+            return .jp2
+        }
+        if CameraRaw.signatures.contains(where: { bytes.starts(with: $0) }) { return .raw }
+        return isoMedia(bytes)
+    }
+
+    /// HEIC, AVIF, Canon's CR3 and films share one container (ISO/IEC 14496-12) and differ in its brands.
+    private static func isoMedia(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        guard bytes.count >= 16, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
+        let length = Int(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
+        // The main brand, and after a version those that it is compatible with.
+        let end = min(max(length, 16), bytes.count, 64)
+        let places = [8] + Array(stride(from: 16, to: end - 3, by: 4))
+        let brands = places.map { String(decoding: bytes[$0..<$0 + 4], as: UTF8.self) }
+        if brands.contains("avif") || brands.contains("avis") { return .avif }
+        if brands[0] == "crx " { return .raw }
+        return brands.contains { ["heic", "heix", "heim", "heis", "hevc", "mif1", "msf1"].contains($0) } ? .heic : nil
     }
 
     /// One sentence on a file that ``detect(_:)`` does not know.
@@ -21,31 +43,14 @@ enum FormatSignature {
 
     private static func unsupportedName(_ bytes: UnsafeRawBufferPointer) -> String? {
         let signatures: [(String, String)] = [
-            ("GIF87a", "GIF"), ("GIF89a", "GIF"), ("BM", "BMP"), ("8BPS", "Photoshop (PSD)"), ("%PDF", "PDF"),
-            ("FUJIFILMCCD-RAW", "Fujifilm RAW"), ("IIU\0", "Panasonic RAW"), ("IIRO", "Olympus RAW"),
-            ("#?RADIANCE", "Radiance HDR"), ("<svg", "SVG"), ("qoif", "QOI"), ("FOVb", "Sigma RAW"),
-            ("PK\u{3}\u{4}", "A ZIP archive"),
+            ("BM", "BMP"), ("8BPS", "Photoshop (PSD)"), ("%PDF", "PDF"), ("#?RADIANCE", "Radiance HDR"),
+            ("<svg", "SVG"),
+            ("qoif", "QOI"), ("PK\u{3}\u{4}", "A ZIP archive"),
         ]
         if let match = signatures.first(where: { bytes.starts(with: $0.0.utf8) }) { return match.1 }
-        if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) {
-            return "JPEG XL"
-        }
-        if bytes.starts(with: [0, 0, 0, 0x0C, 0x6A, 0x50]) || bytes.starts(with: [0xFF, 0x4F, 0xFF, 0x51]) {
-            return "JPEG 2000"
-        }
         if bytes.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return "OpenEXR" }
-        return isoMediaName(bytes)
-    }
-
-    /// HEIC, AVIF, Canon's CR3 and films share one container and differ in its brand.
-    private static func isoMediaName(_ bytes: UnsafeRawBufferPointer) -> String? {
-        guard bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
-        switch String(decoding: bytes[8..<12], as: UTF8.self) {
-        case "heic", "heix", "heim", "heis", "hevc", "mif1", "msf1": return "HEIC"
-        case "avif", "avis": return "AVIF"
-        case "crx ": return "Canon RAW (CR3)"
-        default: return "A film (ISO media file)"
-        }
+        let isFilm = bytes.count >= 12 && bytes[4..<8].elementsEqual("ftyp".utf8)
+        return isFilm ? "A film (ISO media file)" : nil
     }
 
     private static func isRIFF(_ bytes: UnsafeRawBufferPointer, _ kind: String) -> Bool {

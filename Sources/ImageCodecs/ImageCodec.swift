@@ -1,14 +1,20 @@
 /// A file format this package reads or writes, told apart by content.
 package enum ImageFormat: String, Codable, Hashable, Sendable, CaseIterable {
-    case jpeg, png, tiff, webp
+    case jpeg, png, tiff, webp, avif, heic, gif
+    /// JPEG XL.
+    case jxl
+    /// JPEG 2000.
+    case jp2
+    /// What a camera's sensor saw.
+    case raw
+}
 
-    /// It can be written with losses, the fewer the higher its quality.
-    package var hasQuality: Bool {
-        switch self {
-        case .png, .tiff: false
-        default: true
-        }
-    }
+/// What is made of a camera's raw file.
+package enum RawHandling: String, Codable, Hashable, Sendable, CaseIterable {
+    /// The sensor's values become a picture, with the camera's white balance.
+    case develop
+    /// The JPEG that the camera made and put beside them.
+    case preview
 }
 
 /// How the samples of one decoded row lie in memory: interleaved, row-major, native byte order.
@@ -112,6 +118,8 @@ package struct DecodeLimits: Codable, Hashable, Sendable {
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Codable, Sendable {
         case unknownFormat, unsupported, damaged, limit, outOfMemory, encode
+        /// The format's library is not installed.
+        case libraryMissing
         /// A ``CodecPulse`` ended the call.
         case stopped
     }
@@ -163,7 +171,7 @@ package struct EncodeRequest: Sendable {
     package var format: ImageFormat
     package var width: Int
     package var height: Int
-    /// Layout of the rows given: `rgbx8`, `rgba8` or `rgba16`.
+    /// Layout of the rows given: `rgbx8`, `rgba8`, or `rgba16` for files of more than 8 bits a channel.
     package var layout: PixelLayout
     /// The picture has no colour, and is written as gray where the format can.
     package var isGray: Bool
@@ -171,12 +179,13 @@ package struct EncodeRequest: Sendable {
     package var isOpaque: Bool
     /// 1 ... 100 for lossy formats.
     package var quality: Int
-    /// Lossless WebP.
+    /// Lossless WebP, AVIF and JPEG XL.
     package var lossless: Bool
-    /// Effort: smaller files, slower (JPEG: optimised Huffman tables; WebP: method 4; PNG: level 9).
+    /// Effort: smaller files, slower (JPEG: optimised Huffman tables; WebP: method 4; PNG and TIFF: level 9; AVIF: speed 6;
+    /// JPEG XL: effort 7).
     package var optimize: Bool
     package var progressive: Bool
-    /// 4:4:4 instead of 4:2:0 for JPEG.
+    /// 4:4:4 instead of 4:2:0 for JPEG and AVIF.
     package var fullChroma: Bool
     package var metadata: ImageMetadata
 

@@ -10,6 +10,11 @@ enum JPEGSegments {
     /// Most payload bytes of one segment, its prefix included.
     static let capacity = 65_533
 
+    /// Some writers put JPEG's framing into containers that have none.
+    static func withoutExifPrefix(_ exif: [UInt8]) -> [UInt8] {
+        exif.starts(with: exifPrefix) ? Array(exif.dropFirst(exifPrefix.count)) : exif
+    }
+
     /// Sorts one segment into `metadata`; the first of each kind counts, but Photoshop resources are joined.
     static func add(
         code: Int32, payload: UnsafeBufferPointer<UInt8>, to metadata: inout ImageMetadata, notes: inout [String]

@@ -49,39 +49,75 @@ enum TIFFExif {
             .map { field($0, of: structure) }
     }
 
-    /// Header, then each directory followed by its longer values; values keep their byte order.
-    private static func encode(_ fields: [Field], exif: [Field], gps: [Field], isLittle: Bool) -> [UInt8] {
-        func number(_ value: Int, _ count: Int) -> [UInt8] {
-            let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-            return isLittle ? little : little.reversed()
+    /// The directories of an EXIF block as they are put into a TIFF file, and what its first directory gets of it.
+    struct Parts {
+        var isLittle: Bool
+        /// Descriptive text of the first directory by tag.
+        var texts: [(tag: Int, value: String)]
+        /// Camera's directory and place, each followed by its longer values.
+        var bytes: [UInt8]
+        /// Where they begin in the file; nil for one that is not there.
+        var exifStart: Int?
+        var gpsStart: Int?
+    }
+
+    /// What the block says, for a file in which `bytes` will begin at `start`; nil for a block that cannot be read.
+    static func parts(of block: [UInt8], at start: Int) -> Parts? {
+        block.withUnsafeBytes { bytes in
+            guard let structure = TIFFStructure(bytes) else { return nil }
+            let first = structure.firstDirectory
+            let texts = first.filter { $0.type == 2 && descriptive.contains($0.tag) }
+                .map { ($0.tag, String(decoding: structure.bytes[$0.value].prefix { $0 != 0 }, as: UTF8.self)) }
+            let exif = subdirectory(exifPointer, first, structure)
+            let gps = subdirectory(gpsPointer, first, structure)
+            let exifBytes = exif.isEmpty ? [] : directory(exif, at: start, isLittle: structure.isLittle)
+            let gpsStart = start + exifBytes.count
+            let gpsBytes = gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: structure.isLittle)
+            return Parts(
+                isLittle: structure.isLittle, texts: texts, bytes: exifBytes + gpsBytes,
+                exifStart: exif.isEmpty ? nil : start, gpsStart: gps.isEmpty ? nil : gpsStart)
         }
-        func directory(_ fields: [Field], at start: Int) -> [UInt8] {
-            var entries = number(fields.count, 2)
-            var heap: [UInt8] = []
-            let heapStart = start + 2 + fields.count * 12 + 4
-            for field in fields.sorted(by: { $0.tag < $1.tag }) {
-                entries += number(field.tag, 2) + number(field.type, 2) + number(field.count, 4)
-                if field.data.count <= 4 {
-                    entries += field.data + [UInt8](repeating: 0, count: 4 - field.data.count)
-                } else {
-                    entries += number(heapStart + heap.count, 4)
-                    heap += field.data
-                    if heap.count % 2 == 1 { heap.append(0) }
-                }
+    }
+
+    private static func number(_ value: Int, _ count: Int, isLittle: Bool) -> [UInt8] {
+        let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        return isLittle ? little : little.reversed()
+    }
+
+    /// A directory that begins at `start`, and its longer values; these keep their byte order.
+    private static func directory(_ fields: [Field], at start: Int, isLittle: Bool) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] { self.number(value, count, isLittle: isLittle) }
+        var entries = number(fields.count, 2)
+        var heap: [UInt8] = []
+        let heapStart = start + 2 + fields.count * 12 + 4
+        for field in fields.sorted(by: { $0.tag < $1.tag }) {
+            entries += number(field.tag, 2) + number(field.type, 2) + number(field.count, 4)
+            if field.data.count <= 4 {
+                entries += field.data + [UInt8](repeating: 0, count: 4 - field.data.count)
+            } else {
+                entries += number(heapStart + heap.count, 4)
+                heap += field.data
+                if heap.count % 2 == 1 { heap.append(0) }
             }
-            return entries + number(0, 4) + heap
         }
+        return entries + number(0, 4) + heap
+    }
+
+    /// Header, then each directory followed by its longer values.
+    private static func encode(_ fields: [Field], exif: [Field], gps: [Field], isLittle: Bool) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] { self.number(value, count, isLittle: isLittle) }
         // Once to learn the length, and again with the pointers in their places.
         var fields = fields
         for index in fields.indices where fields[index].data.isEmpty { fields[index].data = number(0, 4) }
-        let exifStart = 8 + directory(fields, at: 8).count
-        let exifBytes = exif.isEmpty ? [] : directory(exif, at: exifStart)
+        let exifStart = 8 + directory(fields, at: 8, isLittle: isLittle).count
+        let exifBytes = exif.isEmpty ? [] : directory(exif, at: exifStart, isLittle: isLittle)
         let gpsStart = exifStart + exifBytes.count
         for index in fields.indices {
             if fields[index].tag == exifPointer { fields[index].data = number(exifStart, 4) }
             if fields[index].tag == gpsPointer { fields[index].data = number(gpsStart, 4) }
         }
         let header = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4)
-        return header + directory(fields, at: 8) + exifBytes + (gps.isEmpty ? [] : directory(gps, at: gpsStart))
+        return header + directory(fields, at: 8, isLittle: isLittle) + exifBytes
+            + (gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: isLittle))
     }
 }

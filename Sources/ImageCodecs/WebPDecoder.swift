@@ -22,7 +22,7 @@ final class WebPDecoder: ImageDecoder {
         var metadata = ImageMetadata()
         metadata.icc = WebPDecoder.chunk("ICCP", of: handle)
         metadata.xmp = WebPDecoder.chunk("XMP ", of: handle)
-        metadata.exif = WebPDecoder.chunk("EXIF", of: handle).map(WebPDecoder.withoutPrefix)
+        metadata.exif = WebPDecoder.chunk("EXIF", of: handle).map(JPEGSegments.withoutExifPrefix)
         header = ImageHeader(
             format: .webp, width: width, height: height, layout: info.has_alpha != 0 ? .rgba8 : .rgbx8,
             bitsPerChannel: 8, isGray: false, hasAlpha: info.has_alpha != 0,
@@ -42,11 +42,6 @@ final class WebPDecoder: ImageDecoder {
         var size = 0
         guard ic_webp_decoder_chunk(handle, kind, &payload, &size) != 0, size > 0 else { return nil }
         return Array(UnsafeBufferPointer(start: payload, count: size))
-    }
-
-    /// Some writers put JPEG's framing into the chunk, which has none.
-    private static func withoutPrefix(_ exif: [UInt8]) -> [UInt8] {
-        exif.starts(with: JPEGSegments.exifPrefix) ? Array(exif.dropFirst(JPEGSegments.exifPrefix.count)) : exif
     }
 
     func workingBytes(scaleEighths: Int) -> Int { bytesHeld }

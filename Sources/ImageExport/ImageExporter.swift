@@ -82,7 +82,8 @@ package final class ImageExporter {
         result.times.read = clock.secondsSince
 
         try tell(latest)
-        let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits)
+        let raw = item.outputs.first?.settings.raw ?? .develop
+        let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits, raw: raw)
         decoder.pulse = pulse
         result.format = decoder.header.format.rawValue
         result.inputPixels = decoder.header.width * decoder.header.height
@@ -113,9 +114,11 @@ package final class ImageExporter {
             throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
         }
 
+        try tell(ItemProgress(done: 0, total: 1, silentSeconds: decoder.header.silentSeconds))
         let source = try SourceReader(
             decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
             staging: staging)
+        latest.silentSeconds = nil
         let branches = branches(pipelines, preparation, lane: lane)
         try pump(source, into: branches, tell: tell)
         if !decoder.damage.isEmpty {
@@ -131,16 +134,15 @@ package final class ImageExporter {
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
             let file = try PendingFile(path: output.item.path, in: folder)
-            let megapixels = Double(output.encode.width * output.encode.height) / 1e6
             try pipeline.finish { step in
                 var progress = ItemProgress(done: source.height, total: source.height)
-                if step == .encoder { progress.encodingMegapixels = megapixels * chains[index].silence }
+                if step == .encoder { progress.silentSeconds = output.encode.expectedSeconds * chains[index].silence }
                 try tell(progress)
             } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
                 // The encoder is done.
-                latest.encodingMegapixels = nil
+                latest.silentSeconds = nil
                 for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
                     try pulse.check()
                     let end = min(start + Self.writtenBytes, bytes.count)

@@ -46,11 +46,11 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var gravity: Placement?
     /// nil: the input's own format where it can be written, else JPEG.
     package var format: ImageFormat?
-    /// 1 ... 100; nil is the format's default (JPEG 85, WebP 80).
+    /// 1 ... 100; nil is the format's default (``ImageFormat/defaultQuality``).
     package var quality: Int?
     /// The quality is lowered until the file has at most so many bytes; only for formats with a quality.
     package var maxBytes: Int?
-    /// 8 or 16; 16 only for PNG. nil: 16 for PNG made from more than 8 bits, else 8.
+    /// One of ``ImageFormat/writtenBits``; nil: the most of these where the input has more than 8, else 8.
     package var bitsPerChannel: Int?
     package var colorSpace: OutputColorSpace = .srgb
     /// Average light, not gamma-coded values, when resizing.
@@ -80,6 +80,8 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var optimize = false
     package var progressive = false
     package var fullChroma = false
+    /// What becomes of a camera's raw file, the same for all outputs of an input; nil develops it.
+    package var raw: RawHandling?
 
     package init() {}
 }

@@ -48,7 +48,7 @@ extension DataError {
         let code: Code =
             switch error.code {
             case .unknownFormat, .damaged: .damaged
-            case .unsupported: .unsupported
+            case .unsupported, .libraryMissing: .unsupported
             case .limit, .outOfMemory: .tooLarge
             case .encode: .notWritable
             case .stopped: .stopped

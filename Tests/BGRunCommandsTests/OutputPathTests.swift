@@ -54,7 +54,7 @@ import Testing
         try place.write("no picture", to: "photos/notes.txt")
         let ended = try CommandRun(["export", "photos", "--out", "out", "--bits", "16"] + more, in: place).end()
         #expect(ended.status == 65)
-        #expect((ended.errors + ended.output).contains("16 bits need format png, and its output is jpeg"))
+        #expect((ended.errors + ended.output).contains("16 bits need format png, tiff or jxl, and its output is jpeg"))
         #expect(!(ended.errors + ended.output).contains("notes.txt: failed"))
         #expect(place.exists("out/b.png") == more.isEmpty && !place.exists("out/a.jpg"))
     }

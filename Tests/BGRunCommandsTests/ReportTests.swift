@@ -82,8 +82,8 @@ import Testing
         try place.putPhotos(1)
         try place.write("", to: "photos/empty.jpg")
         try place.write("this is no picture", to: "photos/text.PNG")
-        try place.write("\0\0\0\u{18}ftypheic\0\0\0\0mif1heic", to: "photos/phone.HEIC")
-        try place.write("\0\0\0\u{18}ftypcrx \0\0\0\u{1}crx isom", to: "photos/camera.cr3")
+        try place.write("\0\0\0\u{18}ftypisom\0\0\0\0mp42isom", to: "photos/phone.HEIC")
+        try place.write("8BPS\0\u{1}\0\0\0\0\0\0\0\u{3}", to: "photos/layers.psd")
         try place.write("notes", to: "photos/notes.txt")
         try place.write("all:", to: "photos/Makefile")
         let ended = try export("--json")
@@ -91,10 +91,10 @@ import Testing
         let counts = try #require(try ended.json()["counts"] as? [String: Int])
         #expect(counts == ["good": 1, "damaged": 0, "failed": 4, "current": 0, "notPictures": 2])
         let text = try export().errors
-        for name in ["empty.jpg", "text.PNG", "phone.HEIC", "camera.cr3"] {
+        for name in ["empty.jpg", "text.PNG", "phone.HEIC", "layers.psd"] {
             #expect(text.contains("\(name): unknownFormat: "))
         }
-        #expect(text.contains("HEIC is not supported"))
+        #expect(text.contains("Photoshop (PSD) is not supported"))
         #expect(text.contains("2 other files were passed over (.txt, without extension)"))
     }
 

@@ -100,4 +100,24 @@ struct PNGWriter {
         }
         return file
     }
+
+    /// An APNG of two frames, both the picture of a plain PNG.
+    static func animated(_ file: [UInt8]) -> [UInt8] {
+        var chunks: [(kind: String, data: [UInt8])] = []
+        var offset = 8
+        while offset + 12 <= file.count {
+            let length = file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+            let kind = String(decoding: file[offset + 4..<offset + 8], as: UTF8.self)
+            chunks.append((kind, Array(file[offset + 8..<offset + 8 + length])))
+            offset += 12 + length
+        }
+        let size = Array(file[16..<24])
+        func control(_ sequence: Int) -> [UInt8] { big(sequence) + size + big(0) + big(0) + [0, 1, 0, 2, 0, 0] }
+        let picture = chunks.filter { $0.kind == "IDAT" }.flatMap(\.data)
+        let header = chunks.prefix { $0.kind != "IDAT" }
+        return Array(file[..<8]) + header.prefix(1).flatMap { chunk($0.kind, $0.data) }
+            + chunk("acTL", big(2) + big(0)) + header.dropFirst().flatMap { chunk($0.kind, $0.data) }
+            + chunk("fcTL", control(0)) + chunk("IDAT", picture) + chunk("fcTL", control(1))
+            + chunk("fdAT", big(2) + picture) + chunk("IEND", [])
+    }
 }

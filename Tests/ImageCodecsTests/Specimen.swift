@@ -4,7 +4,7 @@ import JPEGVariants
 /// Small sound files of every format and kind.
 enum Specimen: String, CaseIterable, Sendable {
     case jpeg, progressive, arithmetic, cmyk, png, interlaced, palette, png16, webp, webpAlpha, webpLossless
-    case tiff, tiff16Tiles, tiffPalette, tiffFloat
+    case tiff, tiff16Tiles, tiffPalette, tiffFloat, tiffDeflated, avif
 
     func file() throws -> [UInt8] {
         let picture = Picture.sample(width: 40, height: 30)
@@ -32,6 +32,9 @@ enum Specimen: String, CaseIterable, Sendable {
         case .webpAlpha: return try encoded(clear, as: .webp)
         case .webpLossless: return try encoded(clear, as: .webp) { $0.lossless = true }
         case .tiff, .tiff16Tiles, .tiffPalette, .tiffFloat: return tiff()
+        case .tiffDeflated:
+            return try encoded(clear, as: .tiff) { $0.metadata.exif = MetadataTests.exif(isBigEndian: true) }
+        case .avif: return try encoded(clear, as: .avif) { $0.metadata.xmp = Array("<x/>".utf8) }
         }
     }
 

@@ -20,7 +20,7 @@ struct TIFFWriter {
     var palette: [Int] = []
     var orientation: Int?
     var icc: [UInt8] = []
-    /// More entries of the directory: tag, type and values.
+    /// More entries of the directory: tag, type and values; of fractions their two numbers each.
     var more: [(Int, Int, [Int])] = []
     /// An EXIF directory's bytes, which begins where the file's directory points to.
     var exifDirectory: [UInt8] = []
@@ -135,9 +135,11 @@ struct TIFFWriter {
         let heapStart = start + 2 + tags.count * 12 + 4
         var entries = field(tags.count, 2)
         for (tag, type, values) in tags {
-            let size = [2: 1, 3: 2, 4: 4, 7: 1][type] ?? 4
+            let size = [1: 1, 2: 1, 3: 2, 4: 4, 7: 1][type] ?? 4
             var data = values.flatMap { field($0, size) }
-            entries += field(tag, 2) + field(type, 2) + field(values.count, 4)
+            // A fraction is two numbers.
+            let count = type == 5 || type == 10 ? values.count / 2 : values.count
+            entries += field(tag, 2) + field(type, 2) + field(count, 4)
             if data.count <= 4 {
                 entries += data + [UInt8](repeating: 0, count: 4 - data.count)
             } else {

@@ -221,12 +221,12 @@ import Testing
         var encodings: [Double] = []
         let result = ImageExporter().export(item) { progress in
             if progress.done == progress.total { afterDecoding += 1 }
-            if let megapixels = progress.encodingMegapixels { encodings.append(megapixels) }
+            if let seconds = progress.silentSeconds { encodings.append(seconds) }
             return true
         }
         #expect(result.status == .good)
         #expect(afterDecoding > 200 / 32)
-        #expect(encodings == [0.06])
+        #expect(encodings == [CodecCost.encoding(.jpeg) * 0.06])
     }
 
     /// Cameras mark Adobe RGB in EXIF alone: no colour space of their own, and an interoperability index of R03.

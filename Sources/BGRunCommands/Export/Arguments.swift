@@ -112,8 +112,11 @@ struct OutputFlags: ParsableArguments {
     @Flag(help: "Progressive jpeg.")
     var progressive = false
 
-    @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg.")
+    @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg and avif.")
     var fullChroma = false
+
+    @Option(help: .init("Of a camera's raw file: develop (default), or the preview in it.", valueName: "way"))
+    var raw: String?
 
     @Option(
         help: .init(
@@ -144,7 +147,7 @@ struct OutputFlags: ParsableArguments {
             ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("color", color), ("sharpen", sharpen),
             ("matte", matte), ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
             ("text-color", textColor), ("font", font), ("rotate", look.rotate), ("crop", look.crop),
-            ("border", look.border), ("name", name),
+            ("border", look.border), ("raw", raw), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
         try encoder.apply(to: &base)
@@ -161,6 +164,9 @@ struct OutputFlags: ParsableArguments {
         if specs.isEmpty { specs = [base] }
         for spec in specs {
             if let contradiction = spec.contradiction { throw OutputSpec.Mistake(description: contradiction) }
+        }
+        guard Set(specs.map(\.settings.raw)).count == 1 else {
+            throw OutputSpec.Mistake(description: "raw is the same for all outputs of a picture")
         }
         return specs.map { $0.complete() }
     }

@@ -50,7 +50,15 @@ struct DryRun {
         let busy = Double(max(1, min(flags.workerCount, plan.items.count)))
         let slowest = rates?.lowerBound ?? Self.bytesPerSecond.lowerBound * busy
         let fastest = rates?.upperBound ?? Self.bytesPerSecond.upperBound * busy
-        return Double(plan.inputBytes) / fastest...Double(plan.inputBytes) / slowest
+        let encoding = encodingSeconds / busy
+        return Double(plan.inputBytes) / fastest + encoding / 2...Double(plan.inputBytes) / slowest + encoding * 2
+    }
+
+    /// What slow encoders add to that.
+    private var encodingSeconds: Double {
+        plan.items.reduce(0) { sum, item in
+            item.outputs.reduce(sum) { $0 + $1.settings.encodingSeconds(inputBytes: item.input.identity.size) }
+        }
     }
 
     private var lines: [String] {

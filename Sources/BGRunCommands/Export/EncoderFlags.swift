@@ -2,16 +2,19 @@ import ArgumentParser
 
 /// The flags that say how an output is written, whatever its picture is made by.
 struct EncoderFlags: ParsableArguments {
-    @Option(help: .init("jpeg, png or webp; by default that of the input's name, else jpeg.", valueName: "format"))
+    @Option(
+        help: .init(
+            "jpeg, png, tiff, webp, avif or jxl; by default that of the input's name (but tiff), else jpeg.",
+            valueName: "format"))
     var format: String?
 
-    @Option(help: .init("1 to 100; by default 85 for jpeg and 80 for webp.", valueName: "n"))
+    @Option(help: .init("1 to 100; by default 85 for jpeg and jxl, 80 for webp, 60 for avif.", valueName: "n"))
     var quality: String?
 
-    @Option(help: .init("8 or 16 a channel; 16 for png only.", valueName: "n"))
+    @Option(help: .init("A channel: 8, 10 for avif, 16 for png, tiff and jxl.", valueName: "n"))
     var bits: String?
 
-    @Flag(help: "Lossless webp.")
+    @Flag(help: "Lossless webp, avif and jxl.")
     var lossless = false
 
     @Option(

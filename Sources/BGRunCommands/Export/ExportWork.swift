@@ -40,6 +40,8 @@ struct ExportWork: Work {
 
     var workerTerms: WorkerTerms.Work { .export(files: specs.flatMap(\.settings.markFiles).map(\.path)) }
 
+    mutating func prepare() -> WorkEnding? { .missingLibrary(of: specs.compactMap(\.settings.format)) }
+
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
     ) throws(StoreError) -> ExportPlan {

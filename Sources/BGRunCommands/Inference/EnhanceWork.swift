@@ -56,6 +56,7 @@ struct EnhanceWork: Work {
     var workerTerms: WorkerTerms.Work { .enhance(terms) }
 
     mutating func prepare() -> WorkEnding? {
+        if let ending = WorkEnding.missingLibrary(of: [spec.settings.format].compactMap(\.self)) { return ending }
         guard terms.model.checksum.isEmpty else { return nil }
         do throws(ModelError) {
             let graph = try terms.model.look().graph

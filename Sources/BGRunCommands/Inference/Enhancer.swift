@@ -83,7 +83,7 @@ final class Enhancer {
         result.notes += kept.notes
         let encoder = PictureEncoder(
             format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
-            quality: settings.quality ?? (format == .webp ? 80 : 85),
+            quality: settings.quality ?? format.defaultQuality ?? 100,
             lossless: settings.lossless, metadata: kept.metadata)
         var bytes: [UInt8] = []
         try encoder.encode(picture) { bytes += $0 }

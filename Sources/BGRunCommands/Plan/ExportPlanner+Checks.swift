@@ -54,8 +54,8 @@ extension ExportPlanner {
         if longest > Self.maxNameBytes {
             return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
         }
-        if specs[candidate.spec].settings.bitsPerChannel == 16 && candidate.format != .png {
-            return ("needsPNG", "16 bits need format png, and its output is \(candidate.format.rawValue)")
+        if let need = specs[candidate.spec].need(for: candidate.format) {
+            return ("needsBits", "\(need), and its output is \(candidate.format.rawValue)")
         }
         if specs[candidate.spec].settings.maxBytes != nil && !candidate.format.hasQuality {
             return (

@@ -90,6 +90,7 @@ extension ImageFormat {
         case .png: "png"
         case .tiff: "tif"
         case .webp: "webp"
+        case .avif, .heic, .gif, .jxl, .jp2, .raw: rawValue
         }
     }
 
@@ -99,6 +100,8 @@ extension ImageFormat {
         switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
         case ".png": .png
         case ".webp": .webp
+        case ".avif": .avif
+        case ".jxl": .jxl
         default: .jpeg
         }
     }

@@ -50,7 +50,7 @@ struct OutputSpec: Hashable, Sendable {
         case "quality": settings.quality = try Self.number(key, required(key, value), in: 1...100)
         case "bits":
             let bits = try Self.number(key, required(key, value), in: 8...16)
-            guard bits == 8 || bits == 16 else { throw Mistake(description: "bits is 8 or 16, not \(bits)") }
+            guard [8, 10, 16].contains(bits) else { throw Mistake(description: "bits is 8, 10 or 16, not \(bits)") }
             settings.bitsPerChannel = bits
         case "color": settings.colorSpace = try Self.choice(key, required(key, value))
         case "metadata": settings.metadata = try Self.selection(required(key, value))
@@ -73,6 +73,7 @@ struct OutputSpec: Hashable, Sendable {
         case "optimize": settings.optimize = try flag(key, value)
         case "progressive": settings.progressive = try flag(key, value)
         case "444": settings.fullChroma = try flag(key, value)
+        case "raw": settings.raw = try Self.choice(key, required(key, value))
         case _ where Self.operationNames.contains(key):
             let text = try required(key, value)
             if let operation = try Self.operation(key, text) {
@@ -93,10 +94,27 @@ struct OutputSpec: Hashable, Sendable {
         if text.text == nil, text != TextParts() { return "font, text-style and text-color go with watermark-text" }
         if settings.gravity != nil, !settings.size.cuts { return "gravity goes with the size fill:WxH" }
         guard let format = settings.format else { return nil }
-        if settings.bitsPerChannel == 16 && format != .png { return "16 bits need format png, not \(format.rawValue)" }
-        if settings.lossless && format == .jpeg { return "jpeg cannot be lossless; use webp or png" }
-        if settings.quality != nil && format == .png { return "png has no quality; leave it out" }
+        if let need = need(for: format) { return "\(need), not \(format.rawValue)" }
+        if settings.lossless && !format.canBeLossless {
+            return "\(format.rawValue) cannot be lossless; use webp or png"
+        }
+        if settings.quality != nil && format.defaultQuality == nil {
+            return "\(format.rawValue) has no quality; leave it out"
+        }
         return nil
+    }
+
+    /// Which formats have the bits that are asked for, where this one has not.
+    func need(for format: ImageFormat) -> String? {
+        guard let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) else { return nil }
+        let fitting = ImageFormat.allCases.filter { $0.writtenBits.contains(bits) }
+        return "\(bits) bits need format \(Self.listed(fitting))"
+    }
+
+    private static func listed(_ formats: [ImageFormat]) -> String {
+        let names = formats.map(\.rawValue)
+        return names.count < 2
+            ? names.joined() : names.dropLast().joined(separator: ", ") + " or \(names[names.count - 1])"
     }
 
     /// What `{size}` stands for.
@@ -165,10 +183,14 @@ extension OutputSpec {
     static func format(_ text: String) throws(Mistake) -> ImageFormat {
         switch text.lowercased() {
         case "jpeg", "jpg": return .jpeg
-        case "png": return .png
-        case "webp": return .webp
-        default: throw Mistake(description: "an output format is jpeg, png or webp, not \"\(text)\"")
+        case "tif": return .tiff
+        default: break
         }
+        let written = ImageFormat.allCases.filter(\.isWritten)
+        guard let format = ImageFormat(rawValue: text.lowercased()), written.contains(format) else {
+            throw Mistake(description: "an output format is \(listed(written)), not \"\(text)\"")
+        }
+        return format
     }
 
     static func sharpening(_ text: String) throws(Mistake) -> Sharpening {

@@ -7,9 +7,9 @@ import TaskModel
 /// How a worker behaves within an item: listens to its supervisor between bands, gives signs of life, rests, stands still
 /// and gives up as it is told.
 final class ItemConduct {
-    /// What the slowest settings of the slowest encoder need on a slow machine, several times over.
-    private static let encodingSeconds = 60.0
-    private static let encodingSecondsPerMegapixel = 3.0
+    /// How much longer than expected a codec may be silent: for a slow machine, and for one that has others to serve.
+    private static let silenceSeconds = 60.0
+    private static let silenceFactor = 20.0
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(100)
 
@@ -25,8 +25,8 @@ final class ItemConduct {
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
     private var givesWay = false
     private var isOnDevice = false
-    /// In an encoder that gives few signs of life or none.
-    private var isEncoding = false
+    /// In a codec that gives few signs of life or none.
+    private var isSilent = false
     private var saidHalted = false
     /// The device was taken away: nothing that is held there may be kept.
     private(set) var leavesDevice = false
@@ -48,7 +48,7 @@ final class ItemConduct {
             case .message(.run(let order, let environment)):
                 isOnDevice = order.lane != .cpu
                 saidHalted = false
-                isEncoding = false
+                isSilent = false
                 leavesDevice = false
                 let now = now
                 nextSign = now + Self.signInterval
@@ -71,14 +71,14 @@ final class ItemConduct {
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
-        if let megapixels = progress.encodingMegapixels {
+        if let expected = progress.silentSeconds {
             let now = now
-            if !isEncoding || now >= nextSign {
+            if !isSilent || now >= nextSign {
                 nextSign = now + Self.signInterval
-                send(.encoding(seconds: Self.encodingSeconds + Self.encodingSecondsPerMegapixel * megapixels))
+                send(.silent(seconds: Self.silenceSeconds + Self.silenceFactor * expected))
             }
         }
-        isEncoding = progress.encodingMegapixels != nil
+        isSilent = progress.silentSeconds != nil
         let fraction = Double(progress.done) / Double(max(progress.total, 1))
         listen()
         while !isOver {
@@ -112,7 +112,7 @@ final class ItemConduct {
     }
 
     private func giveSign(_ progress: ItemProgress, at now: Duration) {
-        guard now >= nextSign, progress.encodingMegapixels == nil else { return }
+        guard now >= nextSign, progress.silentSeconds == nil else { return }
         nextSign = now + Self.signInterval
         send(.progress(done: progress.done, total: progress.total))
     }

@@ -160,7 +160,7 @@ final class ItemRun<Plan: WorkPlan> {
                     meter.progressed(
                         worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
                 }
-            case .message(.encoding(let seconds)):
+            case .message(.silent(let seconds)):
                 machine.entersSilentPhase(worker: worker, of: .seconds(seconds), at: now)
             case .message(.halted):
                 perform(machine.halted(worker: worker, at: now))

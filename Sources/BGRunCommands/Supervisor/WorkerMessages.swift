@@ -79,8 +79,8 @@ struct WorkerTerms: Codable, Sendable {
 enum WorkerMessage: Codable, Sendable {
     /// Sign of life of the item in flight, at most ten a second.
     case progress(done: Int, total: Int)
-    /// An encoder that gives no sign of life begins; it may take so many seconds.
-    case encoding(seconds: Double)
+    /// A codec that gives no sign of life begins; it may take so many seconds.
+    case silent(seconds: Double)
     /// It stands still, as it was told to.
     case halted
     /// Ends the item in flight.

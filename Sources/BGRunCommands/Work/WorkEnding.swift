@@ -1,3 +1,4 @@
+import ImageCodecs
 import JobLink
 import TaskModel
 import TaskStore
@@ -53,6 +54,18 @@ struct WorkEnding {
         if more > 0 { text += "  and \(more) more\n" }
         let status: ExitStatus = refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
         return .refused(refusals.first?.code ?? "refused", status, text)
+    }
+
+    /// Formats that were asked for and cannot be written here; nil where all can.
+    static func missingLibrary(of formats: [ImageFormat]) -> WorkEnding? {
+        let missing = formats.compactMap { format in
+            format.library.flatMap { $0.isInstalled ? nil : (format, $0) }
+        }
+        guard !missing.isEmpty else { return nil }
+        let lines = missing.map { format, library in
+            "  libraryMissing: \(format.name) is written by \(library.file). Install the package \(library.package).\n"
+        }
+        return .refused("libraryMissing", .unavailable, "bgrun: nothing was started.\n" + lines.joined())
     }
 
     static func missing(_ inputs: [InputProblem]) -> WorkEnding {

@@ -5,6 +5,8 @@
 #include "ic_error.h"
 #include "ic_exif.h"
 #include "ic_jpeg.h"
+#include "ic_library.h"
+#include "ic_picture.h"
 #include "ic_png.h"
 #include "ic_pulse.h"
 #include "ic_tiff.h"

@@ -10,6 +10,8 @@ typedef enum ic_status {
     IC_ENCODE,
     /// The pulse said so.
     IC_STOPPED,
+    /// A library is not installed.
+    IC_MISSING_LIBRARY,
 } ic_status;
 
 /// Filled by every call that returns something other than `IC_OK`.

@@ -51,3 +51,41 @@ ic_status ic_tiff_decoder_read(
 
 /// What was wrong with the data read so far; NULL when `index` is past the last one.
 const char *ic_tiff_decoder_damage(const ic_tiff_decoder *decoder, int32_t index);
+
+typedef struct ic_tiff_settings {
+    int32_t width;
+    int32_t height;
+    /// Bits of a sample in the rows and in the file, 8 or 16.
+    int32_t bits;
+    int32_t is_gray;
+    int32_t has_alpha;
+    /// zlib's 1 ... 9.
+    int32_t level;
+    int32_t is_big_endian;
+    /// Further directories, which are put behind the file's header of 8 bytes; where those of EXIF and of GPS begin, 0
+    /// without one.
+    const uint8_t *directories;
+    size_t directories_size;
+    uint32_t exif_start;
+    uint32_t gps_start;
+    const uint8_t *icc;
+    size_t icc_size;
+    const uint8_t *xmp;
+    size_t xmp_size;
+} ic_tiff_settings;
+
+typedef struct ic_tiff_encoder ic_tiff_encoder;
+
+/// What `settings` points to is read during this call only.
+ic_tiff_encoder *ic_tiff_encoder_open(const ic_tiff_settings *settings, ic_error *error);
+void ic_tiff_encoder_close(ic_tiff_encoder *encoder);
+
+/// Sets a tag whose value is text. Only before the first row.
+void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *value);
+
+/// Rows of four samples a pixel, whatever the file has.
+ic_status ic_tiff_encoder_write(
+    ic_tiff_encoder *encoder, const uint8_t *rows, size_t stride_bytes, int32_t count, ic_error *error);
+
+/// Lends the file's bytes until the encoder is closed.
+ic_status ic_tiff_encoder_finish(ic_tiff_encoder *encoder, const uint8_t **bytes, size_t *size, ic_error *error);

@@ -42,14 +42,14 @@ struct ExportPreparation {
         var keys: [ChainKey] = []
         for (output, geometry) in zip(item.outputs, geometries) {
             let settings = output.settings
-            let format = settings.format ?? (header.format == .tiff ? .jpeg : header.format)
-            let is16Bit = format == .png && (settings.bitsPerChannel.map { $0 == 16 } ?? (header.bitsPerChannel > 8))
-            if settings.bitsPerChannel == 16 && format != .png {
-                throw ExportFailure("unsupported", "16 bits a channel can only be written as PNG")
+            let format = settings.format ?? (header.format.isKeptByDefault ? header.format : .jpeg)
+            if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
+                throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
             }
-            let keepsAlpha = header.hasAlpha && format != .jpeg
+            let isDeep = format.deepBits != nil && (settings.bitsPerChannel ?? header.bitsPerChannel) > 8
+            let keepsAlpha = header.hasAlpha && format.writesAlpha
             let working = SourceReader.workingLayout(of: header)
-            let outputLayout: PixelLayout = is16Bit ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
+            let outputLayout: PixelLayout = isDeep ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
             let needsMatte = header.hasAlpha && !keepsAlpha
             let identity = geometry.isIdentity(storedWidth: header.width, storedHeight: header.height)
             // An opaque 8-bit picture has 4-byte pixels throughout; 16-bit output of one still goes through float.
@@ -123,7 +123,7 @@ struct ExportPreparation {
                     && (settings.operations ?? []).allSatisfy(\.keepsGray)
                     && (!needsMatte || Set(settings.matte).count == 1),
                 isOpaque: !header.hasAlpha || needsMatte,
-                quality: settings.quality ?? (format == .webp ? 80 : 85),
+                quality: settings.quality ?? format.defaultQuality ?? 100,
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
                 fullChroma: settings.fullChroma, metadata: kept.metadata)
             outputs.append(Output(plan: plan, chain: chain, encode: encode, item: output))

@@ -4,9 +4,9 @@ package import Inference
 /// Pictures that a model gives, as files.
 package struct PictureEncoder: Sendable {
     package var format: ImageFormat
-    /// 8, or 16 for PNG.
+    /// One of those that the format is written with.
     package var bitsPerChannel: Int
-    /// 1 ... 100 for JPEG and WebP.
+    /// 1 ... 100 for formats that have it.
     package var quality: Int
     package var lossless: Bool
     /// For an upright picture of its size. A gray picture with a profile is written in colour, as profiles are for colours.
@@ -36,11 +36,11 @@ package struct PictureEncoder: Sendable {
     package func encode(
         _ picture: Tensor, _ body: (UnsafeRawBufferPointer) throws(DataError) -> Void
     ) throws(DataError) {
-        guard bitsPerChannel == 8 || (bitsPerChannel == 16 && format == .png) else {
+        guard format.writtenBits.contains(bitsPerChannel) else {
             throw .mismatch("\(bitsPerChannel) bits a channel cannot be written as \(format.rawValue).")
         }
         let samples = try PictureSamples(picture)
-        let isWide = bitsPerChannel == 16
+        let isWide = bitsPerChannel > 8
         do {
             let encoder = try CodecRegistry.encoder(
                 for: EncodeRequest(

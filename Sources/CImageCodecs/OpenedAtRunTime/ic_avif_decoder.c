@@ -1,0 +1,90 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "ic_avif.h"
+
+typedef struct avif_state {
+    const ic_avif_table *avif;
+    avifDecoder *decoder;
+} avif_state;
+
+static ic_status fail(const avif_state *state, avifResult result, ic_error *error) {
+    const char *reason = state->decoder->diag.error;
+    if (!reason[0]) reason = state->avif->avifResultToString(result);
+    // The one word by which too many pixels differ from other faults.
+    if (strstr(reason, "too large")) return ic_fail(error, IC_LIMIT, "AVIF: %s", reason);
+    switch (result) {
+    case AVIF_RESULT_OUT_OF_MEMORY: return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding AVIF");
+    case AVIF_RESULT_NOT_IMPLEMENTED:
+    case AVIF_RESULT_NO_CODEC_AVAILABLE:
+    case AVIF_RESULT_UNSUPPORTED_DEPTH: return ic_fail(error, IC_UNSUPPORTED, "AVIF: %s", reason);
+    default: return ic_fail(error, IC_DAMAGED, "AVIF: %s", reason);
+    }
+}
+
+static void close_avif(void *opaque) {
+    avif_state *state = opaque;
+    if (state->decoder) state->avif->avifDecoderDestroy(state->decoder);
+    free(state);
+}
+
+static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
+    const ic_avif_table *avif = ic_avif(error);
+    if (!avif) return error->status;
+    avif_state *state = calloc(1, sizeof *state);
+    if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF decoder");
+    *opaque = state;
+    state->avif = avif;
+    state->decoder = avif->avifDecoderCreate();
+    if (!state->decoder) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF decoder");
+    avifDecoder *decoder = state->decoder;
+    decoder->maxThreads = 1;
+    decoder->strictFlags = AVIF_STRICT_DISABLED;
+    if (source->max_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)source->max_pixels;
+    avifResult result = avif->avifDecoderSetIOMemory(decoder, source->bytes, source->size);
+    if (result == AVIF_RESULT_OK) result = avif->avifDecoderParse(decoder);
+    if (result != AVIF_RESULT_OK) return fail(state, result, error);
+    const avifImage *image = decoder->image;
+    info->width = (int32_t)image->width;
+    info->height = (int32_t)image->height;
+    info->bits = (int32_t)image->depth;
+    info->is_wide = image->depth > 8;
+    info->has_alpha = decoder->alphaPresent;
+    info->is_gray = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400;
+    info->frames = decoder->imageCount;
+    int turns = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle : 0;
+    int mirror = image->transformFlags & AVIF_TRANSFORM_IMIR ? (image->imir.mode ? 1 : 2) : 0;
+    info->orientation = ic_orientation(turns, mirror);
+    info->primaries = image->icc.size ? 2 : image->colorPrimaries;
+    info->transfer = image->icc.size ? 2 : image->transferCharacteristics;
+    info->icc = image->icc.data;
+    info->icc_size = image->icc.size;
+    info->exif = image->exif.data;
+    info->exif_size = image->exif.size;
+    info->xmp = image->xmp.data;
+    info->xmp_size = image->xmp.size;
+    // Planes of colour and alpha, in the decoder and in the picture that it lends.
+    info->bytes_held = (int64_t)image->width * image->height * (info->is_wide ? 16 : 8) + (4 << 20);
+    return IC_OK;
+}
+
+static ic_status decode_avif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
+    avif_state *state = opaque;
+    avifResult result = state->avif->avifDecoderNextImage(state->decoder);
+    if (result != AVIF_RESULT_OK) return fail(state, result, error);
+    if (!ic_may_go_on(&target->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
+    const avifImage *image = state->decoder->image;
+    if (image->width != (uint32_t)info->width || image->height != (uint32_t)info->height) {
+        return ic_fail(error, IC_DAMAGED, "The AVIF's picture has another size than its header says");
+    }
+    avifRGBImage rgb;
+    state->avif->avifRGBImageSetDefaults(&rgb, image);
+    rgb.format = AVIF_RGB_FORMAT_RGBA;
+    rgb.depth = info->is_wide ? 16 : 8;
+    rgb.pixels = target->rows;
+    rgb.rowBytes = (uint32_t)target->stride_bytes;
+    result = state->avif->avifImageYUVToRGB(image, &rgb);
+    return result == AVIF_RESULT_OK ? IC_OK : fail(state, result, error);
+}
+
+const ic_picture_codec ic_avif_codec = {open_avif, decode_avif, close_avif};

@@ -1,0 +1,216 @@
+#include <libheif/heif.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ic_picture_internal.h"
+
+_Static_assert(LIBHEIF_HAVE_VERSION(1, 15, 0), "libheif.so.1 has kept its structures since");
+
+#define IC_HEIF_FUNCTIONS(FUNCTION)                                                                                    \
+    FUNCTION(heif_context_alloc)                                                                                       \
+    FUNCTION(heif_context_free)                                                                                        \
+    FUNCTION(heif_context_get_number_of_top_level_images)                                                              \
+    FUNCTION(heif_context_get_primary_image_handle)                                                                    \
+    FUNCTION(heif_context_read_from_memory_without_copy)                                                               \
+    FUNCTION(heif_context_set_max_decoding_threads)                                                                    \
+    FUNCTION(heif_context_set_maximum_image_size_limit)                                                                \
+    FUNCTION(heif_decode_image)                                                                                        \
+    FUNCTION(heif_decoding_options_alloc)                                                                              \
+    FUNCTION(heif_decoding_options_free)                                                                               \
+    FUNCTION(heif_image_get_bits_per_pixel_range)                                                                      \
+    FUNCTION(heif_image_get_decoding_warnings)                                                                         \
+    FUNCTION(heif_image_get_plane_readonly)                                                                            \
+    FUNCTION(heif_image_get_primary_height)                                                                            \
+    FUNCTION(heif_image_get_primary_width)                                                                             \
+    FUNCTION(heif_image_handle_get_color_profile_type)                                                                 \
+    FUNCTION(heif_image_handle_get_height)                                                                             \
+    FUNCTION(heif_image_handle_get_list_of_metadata_block_IDs)                                                         \
+    FUNCTION(heif_image_handle_get_luma_bits_per_pixel)                                                                \
+    FUNCTION(heif_image_handle_get_metadata)                                                                           \
+    FUNCTION(heif_image_handle_get_metadata_content_type)                                                              \
+    FUNCTION(heif_image_handle_get_metadata_size)                                                                      \
+    FUNCTION(heif_image_handle_get_metadata_type)                                                                      \
+    FUNCTION(heif_image_handle_get_nclx_color_profile)                                                                 \
+    FUNCTION(heif_image_handle_get_raw_color_profile)                                                                  \
+    FUNCTION(heif_image_handle_get_raw_color_profile_size)                                                             \
+    FUNCTION(heif_image_handle_get_width)                                                                              \
+    FUNCTION(heif_image_handle_has_alpha_channel)                                                                      \
+    FUNCTION(heif_image_handle_release)                                                                                \
+    FUNCTION(heif_image_release)                                                                                       \
+    FUNCTION(heif_nclx_color_profile_free)
+
+IC_LIBRARY_TABLE(ic_heif, IC_LIBRARY_HEIF, IC_HEIF_FUNCTIONS)
+
+enum { MAX_BLOCKS = 16, MAX_BLOCK_BYTES = 64 << 20 };
+
+typedef struct heif_state {
+    const ic_heif_table *heif;
+    struct heif_context *context;
+    struct heif_image_handle *handle;
+    uint8_t *icc;
+    uint8_t *exif;
+    uint8_t *xmp;
+} heif_state;
+
+static ic_status fail(struct heif_error reason, ic_error *error) {
+    switch (reason.code) {
+    case heif_error_Unsupported_filetype:
+    case heif_error_Unsupported_feature: return ic_fail(error, IC_UNSUPPORTED, "HEIF: %s", reason.message);
+    case heif_error_Memory_allocation_error:
+        if (reason.subcode == heif_suberror_Security_limit_exceeded) {
+            return ic_fail(error, IC_LIMIT, "HEIF: %s", reason.message);
+        }
+        return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
+    default: return ic_fail(error, IC_DAMAGED, "HEIF: %s", reason.message);
+    }
+}
+
+static void close_heif(void *opaque) {
+    heif_state *state = opaque;
+    if (state->handle) state->heif->heif_image_handle_release(state->handle);
+    if (state->context) state->heif->heif_context_free(state->context);
+    free(state->icc);
+    free(state->exif);
+    free(state->xmp);
+    free(state);
+}
+
+static void read_colors(heif_state *state, ic_picture_info *info) {
+    const ic_heif_table *heif = state->heif;
+    enum heif_color_profile_type kind = heif->heif_image_handle_get_color_profile_type(state->handle);
+    if (kind == heif_color_profile_type_nclx) {
+        struct heif_color_profile_nclx *nclx = NULL;
+        if (heif->heif_image_handle_get_nclx_color_profile(state->handle, &nclx).code == heif_error_Ok && nclx) {
+            info->primaries = (int32_t)nclx->color_primaries;
+            info->transfer = (int32_t)nclx->transfer_characteristics;
+            heif->heif_nclx_color_profile_free(nclx);
+        }
+    }
+    size_t size = heif->heif_image_handle_get_raw_color_profile_size(state->handle);
+    if (kind == heif_color_profile_type_nclx || size == 0 || size > MAX_BLOCK_BYTES) return;
+    state->icc = malloc(size);
+    if (!state->icc) return;
+    if (heif->heif_image_handle_get_raw_color_profile(state->handle, state->icc).code != heif_error_Ok) return;
+    info->icc = state->icc;
+    info->icc_size = size;
+}
+
+/// A block's bytes, to be freed by the caller; NULL when it cannot be read.
+static uint8_t *copy_block(const heif_state *state, heif_item_id id, size_t *size) {
+    *size = state->heif->heif_image_handle_get_metadata_size(state->handle, id);
+    if (*size == 0 || *size > MAX_BLOCK_BYTES) return NULL;
+    uint8_t *block = malloc(*size);
+    if (block && state->heif->heif_image_handle_get_metadata(state->handle, id, block).code == heif_error_Ok) return block;
+    free(block);
+    return NULL;
+}
+
+static void read_metadata(heif_state *state, ic_picture_info *info) {
+    const ic_heif_table *heif = state->heif;
+    heif_item_id ids[MAX_BLOCKS];
+    int count = heif->heif_image_handle_get_list_of_metadata_block_IDs(state->handle, NULL, ids, MAX_BLOCKS);
+    for (int i = 0; i < count; i++) {
+        const char *kind = heif->heif_image_handle_get_metadata_type(state->handle, ids[i]);
+        const char *content = heif->heif_image_handle_get_metadata_content_type(state->handle, ids[i]);
+        size_t size = 0;
+        if (kind && strcmp(kind, "Exif") == 0 && !state->exif && (state->exif = copy_block(state, ids[i], &size))) {
+            // Four bytes say how far behind them the block begins.
+            uint64_t start = 4;
+            if (size > 4) {
+                const uint8_t *b = state->exif;
+                start += (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
+            }
+            if (start >= size) continue;
+            info->exif = state->exif + start;
+            info->exif_size = size - start;
+        } else if (
+            content && strcmp(content, "application/rdf+xml") == 0 && !state->xmp &&
+            (state->xmp = copy_block(state, ids[i], &size))) {
+            info->xmp = state->xmp;
+            info->xmp_size = size;
+        }
+    }
+}
+
+static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
+    const ic_heif_table *heif = ic_heif(error);
+    if (!heif) return error->status;
+    heif_state *state = calloc(1, sizeof *state);
+    if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
+    *opaque = state;
+    state->heif = heif;
+    state->context = heif->heif_context_alloc();
+    if (!state->context) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
+    heif->heif_context_set_max_decoding_threads(state->context, 1);
+    // The library takes the side of a square.
+    heif->heif_context_set_maximum_image_size_limit(state->context, (int)ceil(sqrt((double)source->max_pixels)));
+    struct heif_error result =
+        heif->heif_context_read_from_memory_without_copy(state->context, source->bytes, source->size, NULL);
+    if (result.code == heif_error_Ok) {
+        result = heif->heif_context_get_primary_image_handle(state->context, &state->handle);
+    }
+    if (result.code != heif_error_Ok) return fail(result, error);
+    info->width = heif->heif_image_handle_get_width(state->handle);
+    info->height = heif->heif_image_handle_get_height(state->handle);
+    info->bits = heif->heif_image_handle_get_luma_bits_per_pixel(state->handle);
+    if (info->bits < 8 || info->bits > 16) info->bits = 8;
+    info->is_wide = info->bits > 8;
+    info->has_alpha = heif->heif_image_handle_has_alpha_channel(state->handle);
+    info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
+    read_colors(state, info);
+    read_metadata(state, info);
+    // Planes in the decoder, turned, and interleaved.
+    info->bytes_held = (int64_t)info->width * info->height * (info->is_wide ? 24 : 12) + (4 << 20);
+    return IC_OK;
+}
+
+static void copy_rows(
+    const ic_picture_info *info, const uint8_t *source, int source_stride, int bits, ic_picture_target *target) {
+    for (int32_t y = 0; y < info->height; y++) {
+        const uint8_t *from = source + (size_t)y * (size_t)source_stride;
+        uint8_t *to = target->rows + (size_t)y * target->stride_bytes;
+        if (!info->is_wide) {
+            memcpy(to, from, target->stride_bytes);
+            continue;
+        }
+        const uint16_t *narrow = (const uint16_t *)(const void *)from;
+        uint16_t *wide = (uint16_t *)(void *)to;
+        for (size_t i = 0; i < (size_t)info->width * 4; i++) wide[i] = ic_widened(narrow[i], bits);
+    }
+}
+
+static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
+    heif_state *state = opaque;
+    const ic_heif_table *heif = state->heif;
+    struct heif_decoding_options *options = heif->heif_decoding_options_alloc();
+    if (!options) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
+    options->convert_hdr_to_8bit = !info->is_wide;
+    struct heif_image *image = NULL;
+    // Turned and mirrored as the file says, which is why rows are upright.
+    struct heif_error result = heif->heif_decode_image(
+        state->handle, &image, heif_colorspace_RGB,
+        info->is_wide ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA, options);
+    heif->heif_decoding_options_free(options);
+    if (result.code != heif_error_Ok) return fail(result, error);
+    int stride = 0;
+    const uint8_t *rows = heif->heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
+    int bits = heif->heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
+    ic_status status = IC_OK;
+    if (!rows || heif->heif_image_get_primary_width(image) != info->width ||
+        heif->heif_image_get_primary_height(image) != info->height || (size_t)stride < target->stride_bytes ||
+        bits < 8 || bits > 16) {
+        status = ic_fail(error, IC_DAMAGED, "The HEIF's picture is not what its header says");
+    } else {
+        copy_rows(info, rows, stride, bits, target);
+        struct heif_error warning;
+        if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
+            snprintf(target->damage, sizeof target->damage, "HEIF: %s", warning.message);
+        }
+    }
+    heif->heif_image_release(image);
+    return status;
+}
+
+const ic_picture_codec ic_heif_codec = {open_heif, decode_heif, close_heif};

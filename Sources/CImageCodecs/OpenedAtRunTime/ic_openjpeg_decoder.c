@@ -1,0 +1,213 @@
+#include <openjpeg-2.5/openjpeg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ic_picture_internal.h"
+
+#define IC_OPENJPEG_FUNCTIONS(FUNCTION)                                                                                \
+    FUNCTION(opj_create_decompress)                                                                                    \
+    FUNCTION(opj_decode)                                                                                               \
+    FUNCTION(opj_decoder_set_strict_mode)                                                                              \
+    FUNCTION(opj_destroy_codec)                                                                                        \
+    FUNCTION(opj_end_decompress)                                                                                       \
+    FUNCTION(opj_image_destroy)                                                                                        \
+    FUNCTION(opj_read_header)                                                                                          \
+    FUNCTION(opj_set_default_decoder_parameters)                                                                       \
+    FUNCTION(opj_set_error_handler)                                                                                    \
+    FUNCTION(opj_set_warning_handler)                                                                                  \
+    FUNCTION(opj_setup_decoder)                                                                                        \
+    FUNCTION(opj_stream_create)                                                                                        \
+    FUNCTION(opj_stream_destroy)                                                                                       \
+    FUNCTION(opj_stream_set_read_function)                                                                             \
+    FUNCTION(opj_stream_set_seek_function)                                                                             \
+    FUNCTION(opj_stream_set_skip_function)                                                                             \
+    FUNCTION(opj_stream_set_user_data)                                                                                 \
+    FUNCTION(opj_stream_set_user_data_length)
+
+IC_LIBRARY_TABLE(ic_openjpeg, IC_LIBRARY_OPENJPEG, IC_OPENJPEG_FUNCTIONS)
+
+enum { READ_BYTES = 256 << 10 };
+
+typedef struct openjpeg_state {
+    const ic_openjpeg_table *library;
+    ic_picture_source source;
+    size_t position;
+    opj_stream_t *stream;
+    opj_codec_t *codec;
+    opj_image_t *image;
+    char message[160];
+    int has_warned;
+} openjpeg_state;
+
+static OPJ_SIZE_T read_bytes(void *target, OPJ_SIZE_T count, void *opaque) {
+    openjpeg_state *state = opaque;
+    size_t left = state->source.size - state->position;
+    if (left == 0) return (OPJ_SIZE_T)-1;
+    size_t taken = count < left ? count : left;
+    memcpy(target, state->source.bytes + state->position, taken);
+    state->position += taken;
+    return taken;
+}
+
+static OPJ_OFF_T skip_bytes(OPJ_OFF_T count, void *opaque) {
+    openjpeg_state *state = opaque;
+    if (count < 0 || (size_t)count > state->source.size - state->position) return -1;
+    state->position += (size_t)count;
+    return count;
+}
+
+static OPJ_BOOL seek_bytes(OPJ_OFF_T place, void *opaque) {
+    openjpeg_state *state = opaque;
+    if (place < 0 || (size_t)place > state->source.size) return OPJ_FALSE;
+    state->position = (size_t)place;
+    return OPJ_TRUE;
+}
+
+static void keep_message(const char *message, void *opaque) {
+    openjpeg_state *state = opaque;
+    if (!state->message[0]) snprintf(state->message, sizeof state->message, "JPEG 2000: %s", message);
+    char *end = strchr(state->message, '\n');
+    if (end) *end = 0;
+}
+
+static void keep_warning(const char *message, void *opaque) {
+    openjpeg_state *state = opaque;
+    state->has_warned = 1;
+    keep_message(message, opaque);
+}
+
+static ic_status fail(const openjpeg_state *state, ic_error *error) {
+    return ic_fail(error, IC_DAMAGED, "%s", state->message[0] ? state->message : "The JPEG 2000 cannot be read");
+}
+
+static void close_openjpeg(void *opaque) {
+    openjpeg_state *state = opaque;
+    if (state->image) state->library->opj_image_destroy(state->image);
+    if (state->codec) state->library->opj_destroy_codec(state->codec);
+    if (state->stream) state->library->opj_stream_destroy(state->stream);
+    free(state);
+}
+
+static int set_up(openjpeg_state *state) {
+    const ic_openjpeg_table *library = state->library;
+    int is_bare = state->source.size > 4 && memcmp(state->source.bytes, "\xFF\x4F\xFF\x51", 4) == 0;
+    state->stream = library->opj_stream_create(READ_BYTES, OPJ_TRUE);
+    state->codec = library->opj_create_decompress(is_bare ? OPJ_CODEC_J2K : OPJ_CODEC_JP2);
+    if (!state->stream || !state->codec) return 0;
+    library->opj_stream_set_user_data(state->stream, state, NULL);
+    library->opj_stream_set_user_data_length(state->stream, state->source.size);
+    library->opj_stream_set_read_function(state->stream, read_bytes);
+    library->opj_stream_set_skip_function(state->stream, skip_bytes);
+    library->opj_stream_set_seek_function(state->stream, seek_bytes);
+    library->opj_set_error_handler(state->codec, keep_message, state);
+    library->opj_set_warning_handler(state->codec, keep_warning, state);
+    opj_dparameters_t parameters;
+    library->opj_set_default_decoder_parameters(&parameters);
+    // What is there of a file that ends early is decoded.
+    return library->opj_setup_decoder(state->codec, &parameters) &&
+           library->opj_decoder_set_strict_mode(state->codec, OPJ_FALSE);
+}
+
+static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
+    const ic_openjpeg_table *library = ic_openjpeg(error);
+    if (!library) return error->status;
+    openjpeg_state *state = calloc(1, sizeof *state);
+    if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
+    *opaque = state;
+    state->library = library;
+    state->source = *source;
+    if (!set_up(state)) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
+    if (!library->opj_read_header(state->stream, state->codec, &state->image)) return fail(state, error);
+    const opj_image_t *image = state->image;
+    uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;
+    if (image->x1 <= image->x0 || image->y1 <= image->y0 || image->numcomps == 0) {
+        return ic_fail(error, IC_DAMAGED, "The JPEG 2000 has no picture size");
+    }
+    if (width > INT32_MAX || height > INT32_MAX) return ic_fail(error, IC_LIMIT, "The JPEG 2000 is too large");
+    info->width = (int32_t)width;
+    info->height = (int32_t)height;
+    for (uint32_t i = 0; i < image->numcomps; i++) {
+        if ((int32_t)image->comps[i].prec > info->bits) info->bits = (int32_t)image->comps[i].prec;
+    }
+    if (info->bits > 16) return ic_fail(error, IC_UNSUPPORTED, "JPEG 2000 with %d bits is not supported", info->bits);
+    info->is_wide = info->bits > 8;
+    info->has_alpha = image->numcomps == 2 || image->numcomps == 4;
+    // A palette also has one component, and says colour.
+    int says_nothing = image->color_space == OPJ_CLRSPC_UNSPECIFIED || image->color_space == OPJ_CLRSPC_UNKNOWN;
+    info->is_gray = image->numcomps <= 2 && (image->color_space == OPJ_CLRSPC_GRAY || says_nothing);
+    info->icc = image->icc_profile_buf;
+    info->icc_size = image->icc_profile_len;
+    // Each component takes 32 bits, before and after the inverse transform.
+    info->bytes_held = (int64_t)width * height * image->numcomps * 10 + (8 << 20);
+    return IC_OK;
+}
+
+/// A component's sample for a pixel of the picture, of 0 to 65535.
+static uint16_t sample(const opj_image_comp_t *component, uint32_t x, uint32_t y) {
+    uint32_t column = x / component->dx, row = y / component->dy;
+    if (column >= component->w) column = component->w - 1;
+    if (row >= component->h) row = component->h - 1;
+    int64_t value = component->data[(size_t)row * component->w + column];
+    if (component->sgnd) value += INT64_C(1) << (component->prec - 1);
+    int64_t largest = (INT64_C(1) << component->prec) - 1;
+    value = value < 0 ? 0 : value > largest ? largest : value;
+    return ic_widened((uint32_t)value, (int)component->prec);
+}
+
+/// Y'CbCr by ITU-R BT.601, full range.
+static void to_rgb(uint16_t pixel[4]) {
+    double y = pixel[0], cb = pixel[1] - 32768.0, cr = pixel[2] - 32768.0;
+    double rgb[3] = {y + 1.402 * cr, y - 0.344136 * cb - 0.714136 * cr, y + 1.772 * cb};
+    for (int i = 0; i < 3; i++) pixel[i] = rgb[i] < 0 ? 0 : rgb[i] > 65535 ? 65535 : (uint16_t)(rgb[i] + 0.5);
+}
+
+static ic_status convert(
+    const openjpeg_state *state, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
+    const opj_image_t *image = state->image;
+    uint32_t count = image->numcomps;
+    for (uint32_t i = 0; i < count; i++) {
+        const opj_image_comp_t *component = &image->comps[i];
+        if (!component->data || component->w == 0 || component->h == 0 || component->prec == 0 ||
+            component->prec > 16 || component->dx == 0 || component->dy == 0) {
+            return ic_fail(error, IC_DAMAGED, "The JPEG 2000's components are not what its header says");
+        }
+    }
+    uint32_t colors = count >= 3 ? 3 : 1;
+    int is_ycc = colors == 3 && (image->color_space == OPJ_CLRSPC_SYCC || image->color_space == OPJ_CLRSPC_EYCC);
+    for (uint32_t y = 0; y < (uint32_t)info->height; y++) {
+        uint8_t *row = target->rows + y * target->stride_bytes;
+        for (uint32_t x = 0; x < (uint32_t)info->width; x++) {
+            uint16_t pixel[4] = {[3] = 65535};
+            for (uint32_t c = 0; c < 3; c++) pixel[c] = sample(&image->comps[colors == 3 ? c : 0], x, y);
+            if (info->has_alpha && count > colors) pixel[3] = sample(&image->comps[colors], x, y);
+            if (is_ycc) to_rgb(pixel);
+            for (uint32_t c = 0; c < 4; c++) {
+                if (info->is_wide) {
+                    memcpy(row + (x * 4 + c) * 2, &pixel[c], 2);
+                } else {
+                    row[x * 4 + c] = (uint8_t)((pixel[c] * 255u + 32767) / 65535);
+                }
+            }
+        }
+    }
+    return IC_OK;
+}
+
+static ic_status decode_openjpeg(
+    void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
+    openjpeg_state *state = opaque;
+    state->message[0] = 0;
+    state->has_warned = 0;
+    if (!state->library->opj_decode(state->codec, state->stream, state->image)) return fail(state, error);
+    if (!ic_may_go_on(&target->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
+    // Fails for a file without its end, whose picture may be whole.
+    int has_end = state->library->opj_end_decompress(state->codec, state->stream);
+    if (!has_end || state->has_warned) {
+        const char *reason = state->message[0] ? state->message : "The JPEG 2000 ends early";
+        snprintf(target->damage, sizeof target->damage, "%s", reason);
+    }
+    return convert(state, info, target, error);
+}
+
+const ic_picture_codec ic_openjpeg_codec = {open_openjpeg, decode_openjpeg, close_openjpeg};

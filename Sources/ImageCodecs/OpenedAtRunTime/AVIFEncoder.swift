@@ -1,0 +1,47 @@
+import CImageCodecs
+
+/// Encodes 8- and 10-bit AVIF. The rows are collected; the work is done at the end.
+final class AVIFEncoder: ImageEncoder {
+    /// AV1's own limit on each side.
+    private static let largestSide = 65_536
+
+    let workingBytes: Int
+    /// Not heard by the library.
+    var pulse: CodecPulse?
+    private let picture: CollectedPicture
+    private let quantizer: Int32
+    private let speed: Int32
+
+    init(_ request: EncodeRequest) throws(CodecError) {
+        guard [.rgbx8, .rgba8, .rgba16].contains(request.layout) else {
+            throw CodecError(.encode, "AVIF is written from 8- or 16-bit RGB rows")
+        }
+        guard max(request.width, request.height) <= AVIFEncoder.largestSide else {
+            throw CodecError(
+                .encode,
+                "AVIF holds at most \(AVIFEncoder.largestSide) pixels a side; this is \(request.width) × \(request.height)"
+            )
+        }
+        picture = CollectedPicture(request, deepBits: 10)
+        quantizer = Int32(((100 - request.quality) * 63 + 50) / 100)
+        // Speed 6 takes three to four times as long.
+        speed = request.optimize ? 6 : 8
+        // Planes, those of the encoder with their borders, and its search beside them.
+        workingBytes =
+            picture.byteCount
+            + request.width * request.height * (request.lossless ? 48 : request.layout == .rgba16 ? 40 : 24)
+            + request.metadata.totalBytes * 2 + 24 << 20
+    }
+
+    func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
+        try picture.append(rows, strideBytes: strideBytes, count: count)
+    }
+
+    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try picture.encode(pulse: pulse, body) { settings, rows, bytes, size, error in
+            settings.quantizer = quantizer
+            settings.speed = speed
+            return ic_avif_encode(&settings, rows, &bytes, &size, &error)
+        }
+    }
+}

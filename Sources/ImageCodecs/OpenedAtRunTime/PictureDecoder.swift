@@ -1,0 +1,107 @@
+import CImageCodecs
+import Glibc
+
+/// Decodes a picture whole, by a library that is opened for it.
+final class PictureDecoder: ImageDecoder {
+    let header: ImageHeader
+    let scalesEighths = [8]
+    var pulse: CodecPulse? {
+        didSet { ic_picture_decoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
+    }
+    private let handle: OpaquePointer
+    private let bytesHeld: Int
+    private var canvas: UnsafeMutableRawPointer?
+    private var nextRow = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits) throws(CodecError) {
+        guard let library = format.library else { preconditionFailure("\(format) needs no library") }
+        let file = bytes.bindMemory(to: UInt8.self)
+        var info = ic_picture_info()
+        handle = try opened {
+            ic_picture_decoder_open(library.forC, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
+        }
+        header = PictureDecoder.header(info, format, bytes)
+        let (pixels, overflow) = header.width.multipliedReportingOverflow(by: header.height)
+        bytesHeld = overflow ? .max : Int(info.bytes_held) + pixels * header.layout.bytesPerPixel
+        // Everything is set up, so a throw from here on runs `deinit`.
+        try limits.check(width: header.width, height: header.height, fileBytes: bytes.count)
+        try limits.check(workingBytes: bytesHeld)
+    }
+
+    deinit {
+        ic_picture_decoder_close(handle)
+        free(canvas)
+    }
+
+    private static func header(
+        _ info: ic_picture_info, _ format: ImageFormat, _ bytes: UnsafeRawBufferPointer
+    ) -> ImageHeader {
+        func block(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {
+            count == 0 ? nil : Array(UnsafeBufferPointer(start: start, count: count))
+        }
+        let coded = CodedColors(primaries: Int(info.primaries), transfer: Int(info.transfer))
+        var metadata = ImageMetadata(
+            exif: block(info.exif, info.exif_size).map(JPEGSegments.withoutExifPrefix),
+            xmp: block(info.xmp, info.xmp_size), icc: block(info.icc, info.icc_size) ?? coded.profile)
+        if format == .raw { metadata.exif = TIFFExif.block(from: bytes) }
+        var notes = coded.note.map { [$0] } ?? []
+        switch (info.frames, info.pictures) {
+        case (1, 1): break
+        case (0, _): notes.append("the first frame of an animation")
+        case (1, _): notes.append("the main picture of \(info.pictures)")
+        default: notes.append("the first frame of \(info.frames)")
+        }
+        return ImageHeader(
+            format: format, width: Int(info.width), height: Int(info.height),
+            layout: info.is_wide != 0 ? .rgba16 : info.has_alpha != 0 ? .rgba8 : .rgbx8,
+            bitsPerChannel: Int(info.bits), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,
+            orientation: (1...8).contains(info.orientation) ? Int(info.orientation) : 1, metadata: metadata,
+            notes: notes)
+    }
+
+    func workingBytes(scaleEighths: Int) -> Int { bytesHeld }
+
+    func start(scaleEighths: Int) throws(CodecError) -> (width: Int, height: Int) {
+        precondition(scaleEighths == 8, "\(header.format.name) is decoded at its own size")
+        guard let canvas = malloc(header.width * header.height * header.layout.bytesPerPixel) else {
+            throw CodecError(.outOfMemory, "No memory for a picture")
+        }
+        self.canvas = canvas
+        let rows = canvas.assumingMemoryBound(to: UInt8.self)
+        try checked { ic_picture_decoder_decode(handle, rows, &$0) }
+        return (header.width, header.height)
+    }
+
+    func readRows(into rows: UnsafeMutableRawPointer, strideBytes: Int, count: Int) throws(CodecError) -> Int {
+        guard let canvas else { preconditionFailure("rows are read after decoding was started") }
+        let wanted = min(count, header.height - nextRow)
+        let rowBytes = header.width * header.layout.bytesPerPixel
+        for row in 0..<wanted {
+            (rows + row * strideBytes).copyMemory(from: canvas + (nextRow + row) * rowBytes, byteCount: rowBytes)
+        }
+        nextRow += wanted
+        return wanted
+    }
+
+    var damage: [String] {
+        ic_picture_decoder_damage(handle).map { [String(cString: $0)] } ?? []
+    }
+}
+
+/// What a file without a profile says about its colours, in the numbers of ITU-T H.273.
+private struct CodedColors {
+    var profile: [UInt8]?
+    var note: String?
+
+    /// sRGB and what is taken for it: BT.709 with any of the curves that are meant for the same screens.
+    private static let usualPrimaries = [1, 2, 5, 6, 7]
+    private static let usualTransfers = [1, 2, 4, 5, 6, 7, 13, 14, 15]
+
+    init(primaries: Int, transfer: Int) {
+        if primaries == 12, CodedColors.usualTransfers.contains(transfer) {
+            profile = BuiltInProfile.displayP3.bytes
+        } else if !CodedColors.usualPrimaries.contains(primaries) || !CodedColors.usualTransfers.contains(transfer) {
+            note = "colours with primaries \(primaries) and transfer \(transfer) of H.273 are taken for sRGB"
+        }
+    }
+}

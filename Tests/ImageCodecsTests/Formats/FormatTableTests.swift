@@ -1,0 +1,54 @@
+import Foundation
+import ImageCodecs
+import Testing
+
+/// `FORMATS.md` says for each format what came of files that were made for the purpose.
+@Suite(.serialized) struct FormatTableTests {
+    private static let table = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "FORMATS.md")
+
+    @Test func `every library of a format is installed where the tests run`() {
+        for library in CodecLibrary.allCases {
+            #expect(library.isInstalled, "scripts/test.sh installs \(library.package)")
+        }
+    }
+
+    @Test func `the table of formats is up to date`() throws {
+        var rows: [ImageFormat: [String]] = [:]
+        for format in ImageFormat.allCases { rows[format] = try FormatTrial(format).verdicts() }
+        for (format, cells) in rows {
+            #expect(
+                !cells.contains { ["wrong", "lost", "let through", "not made", "not said"].contains($0) }, "\(format)")
+        }
+        let made = Self.markdown(rows)
+        if ProcessInfo.processInfo.environment["BGRUN_WRITE_RULES"] != nil { try Data(made.utf8).write(to: Self.table) }
+        #expect(
+            try String(contentsOf: Self.table, encoding: .utf8) == made,
+            "run BGRUN_WRITE_RULES=1 swift test -c release --filter FormatTableTests and commit FORMATS.md")
+    }
+
+    private static func markdown(_ rows: [ImageFormat: [String]]) -> String {
+        let head = [
+            "Format", "Read", "Written", "Profile", "Alpha", "More than 8 bits", "Metadata", "Orientation", "Animated",
+            "Damaged", "Cut off", "Absurd size", "Bomb",
+        ]
+        var lines = [
+            "# Picture formats", "",
+            "Made by `BGRUN_WRITE_RULES=1 swift test -c release --filter FormatTableTests`; without the variable the test",
+            "compares. Each cell is what came of a file of 64 × 48 pixels made for it: by bgrun's own encoders, for HEIC, GIF",
+            "and JPEG 2000 by heif-enc, ImageMagick and opj_compress, for camera raw a DNG with a Bayer pattern. `-` stands",
+            "where the format, or the program that writes the file, has no such thing.", "",
+            "- **Orientation**: stored lying on its side, and seen upright once.",
+            "- **Damaged**: 30 files, each with 8 bytes changed in its second half. A format without checksums gives another",
+            "  picture for many of them. **Cut off**: after each tenth of the file.",
+            "- **Absurd size**: the header claims 60000 pixels a side or more, and is refused before memory is reserved.",
+            "- **Bomb**: one colour, with a limit of 20 pixels a byte.", "",
+        ]
+        lines.append("| " + head.joined(separator: " | ") + " |")
+        lines.append(String(repeating: "|---", count: head.count) + "|")
+        for format in ImageFormat.allCases {
+            lines.append("| " + ([format.name] + (rows[format] ?? [])).joined(separator: " | ") + " |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+/// A folder for files, and programs to make and look at them; the folder is gone with it.
+final class ToolFolder {
+    private let folder: URL
+
+    static func has(_ program: String) -> Bool { path(of: program) != nil }
+
+    private static func path(of program: String) -> String? {
+        ["/usr/bin/", "/usr/local/bin/"].map { $0 + program }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tools-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // A folder left behind in the temporary folder harms nobody.
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func path(_ name: String) -> URL { folder.appending(path: name) }
+
+    func write(_ file: [UInt8], as name: String) throws -> String {
+        try Data(file).write(to: path(name))
+        return path(name).path
+    }
+
+    func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: path(name))) }
+
+    /// What the program prints. A program that is missing or fails fails the test.
+    @discardableResult
+    func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(
+            filePath: try #require(ToolFolder.path(of: program), "scripts/test.sh installs \(program)"))
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(program) \(arguments.joined(separator: " "))")
+        return String(decoding: text, as: UTF8.self)
+    }
+}
