@@ -43,7 +43,7 @@ import Testing
     func everyLayerComputesWithIntegers(name: String) throws {
         let compiled = try CompiledModel(try ModelImporter().load(path: path("\(name).onnx")))
         let layers = compiled.stepLines.filter { $0.contains("convolution") || $0.contains("product") }
-        #expect(layers.count == 7)
+        #expect(layers.count == 8)
         #expect(layers.allSatisfy { $0.contains("int8") }, "\(layers)")
     }
 }

@@ -21,8 +21,21 @@ struct AffineQuantisation: Hashable, Sendable {
         self.type = type
     }
 
+    /// Of a value that lies as 8-bit integers; nil for one of float32.
+    init?(_ form: Form) {
+        guard form.descriptor.type != .float32 else { return nil }
+        (scale, zeroPoint, type) = (form.scale, form.zeroPoint, form.descriptor.type)
+    }
+
     /// Whether what is written as such integers is never below zero.
     var startsAtZero: Bool { zeroPoint == (type == .uint8 ? 0 : -128) }
+}
+
+extension Form {
+    /// Whether its elements are integers of that type, scale and zero point.
+    func isQuantised(_ quantisation: AffineQuantisation) -> Bool {
+        AffineQuantisation(self) == quantisation
+    }
 }
 
 extension DataType {

@@ -9,23 +9,34 @@ extension StepBuilder {
         guard let quantisation = AffineQuantisation(node, initialisers), shape(of: node.inputs[0]) != nil,
             stepType(of: node.result) != nil
         else { return false }
-        if var same = quantisedView(node.inputs[0]), same.scale == quantisation.scale,
-            same.zeroPoint == quantisation.zeroPoint, same.descriptor.type == quantisation.type
-        {
-            (same.scale, same.zeroPoint) = (1, 0)
-            bind(node.result, to: same)
-            return true
-        }
-        guard let source = try form(node.inputs[0]) else { return false }
-        let target = try source.dense(quantisation.type)
-        var attributes = Attributes()
-        attributes.outputScale = .common(1 / quantisation.scale)
-        attributes.destinationZeroPoint = quantisation.zeroPoint
-        guard let primitive = try self.primitive(Reorder(source.descriptor, to: target), attributes) else {
-            return false
-        }
-        try append(primitive, [input(.source, source, of: primitive)], result: node.result)
+        guard let source = try quantisedOrFloat(node.inputs[0]),
+            var result = try quantised(source, as: quantisation)
+        else { return false }
+        (result.scale, result.zeroPoint) = (1, 0)
+        bind(node.result, to: result)
         return true
+    }
+
+    /// The value as 8-bit integers where it lies like that without gaps, else as float32.
+    private mutating func quantisedOrFloat(_ name: String) throws(OneDNNError) -> Form? {
+        if let form = quantisedView(name), !form.hasGaps { return form }
+        return try form(name)
+    }
+
+    /// Float32 or 8-bit integers as such of another scale and zero point; nil where oneDNN cannot do it.
+    private mutating func quantised(
+        _ source: Form, as quantisation: AffineQuantisation
+    ) throws(OneDNNError) -> Form? {
+        if source.isQuantised(quantisation) { return source }
+        var attributes = Attributes()
+        attributes.sourceZeroPoint = source.zeroPoint
+        attributes.outputScale = .common(source.scale / quantisation.scale)
+        attributes.destinationZeroPoint = quantisation.zeroPoint
+        let target = try source.dense(quantisation.type)
+        guard let primitive = try self.primitive(Reorder(source.descriptor, to: target), attributes) else { return nil }
+        var result = try resultForm(primitive, [input(.source, source, of: primitive)])
+        (result.scale, result.zeroPoint) = (quantisation.scale, quantisation.zeroPoint)
+        return result
     }
 
     /// The same bytes, with what they have yet to be multiplied by.
@@ -194,20 +205,29 @@ extension StepBuilder {
         return true
     }
 
-    /// Values that were quantised alike, one after the other.
+    /// Values that were quantised alike one after the other; or each quantised first, as their result is next.
     mutating func addQuantisedConcatenation(_ node: Node, axis: Int, shape: [Int]) throws(OneDNNError) -> Bool {
-        let sources = node.inputs.compactMap { quantisedView($0) }
-        guard sources.count == node.inputs.count, let first = sources.first,
-            sources.allSatisfy({
-                $0.scale == first.scale && $0.zeroPoint == first.zeroPoint && !$0.hasGaps
-                    && $0.descriptor.type == first.descriptor.type && $0.descriptor.rank == shape.count
-            }),
-            let primitive = try self.primitive(
-                Concatenation(
-                    sources.map(\.descriptor), axis: axis,
-                    destination: try MemoryDescriptor(shape, first.descriptor.type, .chosenByPrimitive))),
-            !primitive.isReference
-        else { return false }
+        var wanted = node.inputs.first.flatMap { quantisedView($0) }.flatMap(AffineQuantisation.init)
+        if let taker = uses.onlyTaker(of: node.result), nodes[taker].isStandard("QuantizeLinear") {
+            wanted = AffineQuantisation(nodes[taker], initialisers) ?? wanted
+        } else if let wanted {
+            guard node.inputs.allSatisfy({ quantisedView($0)?.isQuantised(wanted) ?? false }) else { return false }
+        }
+        guard let wanted else { return false }
+        var sources: [Form] = []
+        for name in node.inputs {
+            guard self.shape(of: name)?.count == shape.count,
+                let source = try quantisedOrFloat(name),
+                let form = try quantised(source, as: wanted)
+            else { return false }
+            sources.append(form)
+        }
+        let operation = Concatenation(
+            sources.map(\.descriptor), axis: axis,
+            destination: try MemoryDescriptor(shape, wanted.type, .chosenByPrimitive))
+        guard let first = sources.first, let primitive = try self.primitive(operation), !primitive.isReference else {
+            return false
+        }
         var inputs: [StepInput] = []
         for (place, source) in sources.enumerated() { inputs.append(try input(.source(place), source, of: primitive)) }
         try bindQuantised(primitive, inputs, as: first, node.result)

@@ -3,7 +3,7 @@ import OneDNNKit
 extension StepBuilder {
     /// One element for all along some axes: of all axes behind the second as a pooling, which takes them as they lie.
     mutating func addReduction(_ node: Node) throws(OneDNNError) -> Bool {
-        guard let kind = Self.reductions[node.operatorName], self.shape(of: node.result) != nil,
+        guard let kind = Self.reductions[node.operatorName], let result = self.shape(of: node.result),
             let shape = self.shape(of: node.inputs[0]), !shape.isEmpty, let axes = reducedAxes(node, rank: shape.count)
         else { return false }
         if (3...5).contains(shape.count), axes == Set(2..<shape.count), kind == .mean || kind == .maximum,
@@ -12,6 +12,11 @@ extension StepBuilder {
             return true
         }
         let kept = shape.indices.map { axes.contains($0) ? 1 : shape[$0] }
+        if kept == shape {
+            guard let same = try plain(node.inputs[0], as: Self.dimensions(result)) else { return false }
+            bind(node.result, to: same)
+            return true
+        }
         guard let source = try plain(node.inputs[0]),
             let primitive = try self.primitive(
                 Reduction(kind, source.descriptor, destination: try MemoryDescriptor(kept, .float32)))

@@ -83,6 +83,14 @@ import Testing
         try fixture.expectLevels(nodes, "seed \(seed)", away: 0)
     }
 
+    @Test(arguments: 1...20) func concatenations(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        for name in ["a", "b"] { try fixture.quantised(name, [1, fixture.pick([3, 16]), 5, 6]) }
+        try fixture.input("c", [1, 7, 5, 6])
+        try fixture.result("y", of: "v", scale: 0.0213, fixture.pick([ElementType.uint8, .int8]), zeroPoint: 7)
+        try fixture.expectLevels([node("Concat", ["a", "b", "c"], "v", ["axis": .int(1)])], "seed \(seed)")
+    }
+
     @Test func valuesForOtherOperatorsBecomeFloat32() throws {
         var fixture = GraphFixture(seed: 7)
         try fixture.quantised("x", [1, 8, 6, 6])

@@ -28,10 +28,9 @@ extension Operators {
     /// Scale and zero point are one for all, by position of an axis, or by block along it.
     private static func checkScale(_ call: ShapeCall) throws(ModelError) {
         guard let shape = call.shape(), let scale = call.shape(1) else { return }
-        if call.has(2), let zero = call.shape(2), zero.count != scale.count {
-            throw .damaged("scale and zero point differ in shape")
-        }
-        if call.has(2), let zero = call.shape(2) {
+        // ONNX Runtime's quantisation writes one as a scalar and the other as a list of one.
+        if call.has(2), let zero = call.shape(2), !(scale + zero).allSatisfy({ $0 == .known(1) }) {
+            guard zero.count == scale.count else { throw .damaged("scale and zero point differ in shape") }
             for (one, other) in zip(scale, zero) { try Shapes.same(one, other, "scale and zero point") }
         }
         let blocks = call.node.int("block_size") ?? 0
