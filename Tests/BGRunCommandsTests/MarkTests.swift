@@ -1,4 +1,5 @@
 import Foundation
+import ImageCodecs
 import Testing
 
 /// Logos and texts on top of exported pictures.
