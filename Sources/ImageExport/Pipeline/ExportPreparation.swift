@@ -20,20 +20,16 @@ struct ExportPreparation {
     /// - Throws: ``ExportFailure`` or ``CodecError`` when an output cannot be made.
     init(item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?) throws {
         let header = decoder.header
-        let geometries = item.outputs.map {
-            OutputGeometry(
-                width: header.width, height: header.height, orientation: header.orientation, size: $0.settings.size,
-                enlarge: $0.settings.enlarge, gravity: $0.settings.gravity ?? .center)
-        }
-        scaleEighths = Self.scale(decoder: decoder, outputs: zip(item.outputs.map(\.settings), geometries))
+        scaleEighths = Self.scale(decoder: decoder, outputs: item.decodedFor)
         outputs = []
         let sourceWidth = Self.scaled(header.width, scaleEighths)
         let sourceHeight = Self.scaled(header.height, scaleEighths)
         let source = try SourceColor(header: header)
         toRGB = source.toRGB
         notes = source.notes
-        for (output, geometry) in zip(item.outputs, geometries) {
+        for output in item.outputs {
             let settings = output.settings
+            let geometry = OutputGeometry(of: header, settings)
             let format = settings.format ?? (header.format == .tiff ? .jpeg : header.format)
             let is16Bit = format == .png && (settings.bitsPerChannel.map { $0 == 16 } ?? (header.bitsPerChannel > 8))
             if settings.bitsPerChannel == 16 && format != .png {
@@ -99,13 +95,11 @@ struct ExportPreparation {
     ///
     /// Measured on camera-like pictures: from half size, a reduction of 1.4 in the last step gives 50 dB of the exact result;
     /// smaller scales need 2 for that, and save little over half size.
-    private static func scale(
-        decoder: any ImageDecoder, outputs: some Sequence<(OutputSettings, OutputGeometry)>
-    ) -> Int {
+    private static func scale(decoder: any ImageDecoder, outputs: [OutputSettings]) -> Int {
         var reduction = Double.infinity
-        for (settings, geometry) in outputs {
+        for settings in outputs {
             guard !settings.exact, !settings.linearLight else { return 8 }
-            reduction = min(reduction, geometry.reduction)
+            reduction = min(reduction, OutputGeometry(of: decoder.header, settings).reduction)
         }
         let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }
         return usable.min() ?? 8

@@ -1,3 +1,5 @@
+import ImageCodecs
+
 /// Sizes of one output, worked out in the stored (not yet upright) frame that pixels are processed in.
 package struct OutputGeometry: Hashable, Sendable {
     /// Output pixels before the orientation is applied.
@@ -54,12 +56,17 @@ package struct OutputGeometry: Hashable, Sendable {
             cropX = (stored.width - cropWidth) * place.x
             cropY = (stored.height - cropHeight) * place.y
         case .megapixels(let millions):
-            let most = millions * 1e6
-            target = scaled((most / (w * h)).squareRoot())
-            // Rounding up both sides may pass the bound by less than a row.
-            if Double(target.0 * target.1) > most { target.1 = max(1, target.1 - 1) }
+            let most = (millions * 1e6 / (w * h)).squareRoot()
+            let factor = enlarge ? most : min(most, 1)
+            target = (max(1, Int(w * factor)), max(1, Int(h * factor)))
         }
         (self.width, self.height) = isTransposed ? (target.1, target.0) : target
+    }
+
+    init(of header: ImageHeader, _ settings: OutputSettings) {
+        self.init(
+            width: header.width, height: header.height, orientation: header.orientation, size: settings.size,
+            enlarge: settings.enlarge, gravity: settings.gravity ?? .center)
     }
 
     /// Stored pixels of the input are output pixels: nothing to resample.
