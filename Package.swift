@@ -131,7 +131,7 @@ let package = Package(
         room("SystemConditions", ["TaskModel", "CSystemConditions", "Locking"]),
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
-        room("BackgroundInference", ["Inference", "Locking"]),
+        room("BackgroundInference", ["Inference", "Locking", "OpenCLKit"]),
         room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
@@ -160,14 +160,14 @@ let package = Package(
             name: "Kernels", path: "Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],
             cSettings: cSettings + [.disableWarning("c23-extensions")]),
 
-        room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs"]),
+        room("SamplePhotos", path: "Benchmarks/SamplePhotos", ["ImageCodecs", "SeededNumbers"]),
         .executableTarget(
             name: "bgrun-bench",
             dependencies: [
                 "SamplePhotos", "ImageCodecs", "ImageExport", "ChunkedCompute", "BackgroundTasks", "SystemConditions",
                 "SchedulingCore",
                 "TaskModel", "JobLink", "WorkerPriority", "ServiceAPI", "ServiceClient", "CBenchProcess", "Locking",
-                "OneDNNKit", "Inference", "OpenCLKit", argumentParser,
+                "OneDNNKit", "Inference", "InferenceData", "OpenCLKit", "SeededNumbers", argumentParser,
             ],
             path: "Benchmarks/bgrun-bench", swiftSettings: swiftSettings),
         .target(name: "CBenchProcess", path: "Benchmarks/CBenchProcess", cSettings: cSettings),
@@ -179,7 +179,7 @@ let package = Package(
             of: "BackgroundTasks",
             [
                 "BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking",
-                "ProgramLink",
+                "ProgramLink", "SeededNumbers",
             ]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
@@ -192,8 +192,11 @@ let package = Package(
             dependencies: ["AppleSourceSwift5", "AppleSourceSwift6", "BackgroundTasks", "BackgroundTasksTesting"],
             swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
-        room("SchedulerSimulation", path: "Tests/SchedulerSimulation", ["SchedulingCore", "TaskModel"]),
-        tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation"]),
+        room("SeededNumbers", path: "Tests/SeededNumbers"),
+        room(
+            "SchedulerSimulation", path: "Tests/SchedulerSimulation",
+            ["SchedulingCore", "SeededNumbers", "TaskModel"]),
+        tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation", "SeededNumbers"]),
         tests(of: "BackgroundTasksTesting", ["BackgroundTasks"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
@@ -201,23 +204,28 @@ let package = Package(
         tests(of: "TaskStore", ["TaskModel", grdb]),
         tests(of: "Locking"),
         tests(of: "Confinement", ["CProcess", "JobLink"]),
-        tests(of: "SystemConditions", ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking"]),
+        tests(
+            of: "SystemConditions",
+            ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking", "SeededNumbers"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
         tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
-        tests(of: "OneDNNKit", ["Locking"]),
+        tests(of: "OneDNNKit", ["Locking", "SeededNumbers"]),
         tests(of: "ChunkedCompute"),
-        tests(of: "ImageCodecs", ["JPEGVariants"]),
+        tests(of: "ImageCodecs", ["JPEGVariants", "SeededNumbers"]),
         tests(
-            of: "ImageExport", ["SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess"]),
+            of: "ImageExport",
+            [
+                "SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "SeededNumbers",
+            ]),
         tests(
             of: "BGRunCommands",
             [
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 "BackgroundTasks",
                 "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
-                "InferenceData", "ImageCodecs", protobuf,
+                "InferenceData", "ImageCodecs", "SeededNumbers", protobuf,
             ]),
         tests(
             of: "BackgroundService",
@@ -226,11 +234,12 @@ let package = Package(
                 "TaskModel", "TaskStore", "WorkerPriority", yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs"]),
-        tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", protobuf]),
+        tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", "OpenCLKit", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
-            of: "Inference", ["ONNXFormat", "ModelParts", "OpenCLKit", "OpenCLFaults", protobuf],
-            exclude: ["CONFORMANCE.md", "OPERATORS.md"]),
+            of: "Inference",
+            ["ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", protobuf],
+            exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),

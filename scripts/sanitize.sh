@@ -5,10 +5,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install-dependencies.sh --tests
 build=(--sanitize=thread --scratch-path .build/tsan)
-rooms='AppleSource|BackgroundService|BackgroundTasks|JobLink|Locking|OpenCLKit|ResourceProbe|SchedulingCore|ServiceClient'
-rooms+='|SystemConditions|TaskStore|WorkerPriority'
+rooms='AppleSource|BackgroundInference|BackgroundService|BackgroundTasks|JobLink|Locking|OpenCLKit|ResourceProbe'
+rooms+='|SchedulingCore|ServiceClient|SystemConditions|TaskStore|WorkerPriority'
+# Of the rooms of models, what several threads run at once.
+models='twoThreadsGiveTheBytesOfOne|OneDNNKitTests.StreamTests'
 # A million steps of the scheduler, which has no threads, would take an hour here.
-tests=(--filter "($rooms)Tests" --skip SchedulerMutation --skip SchedulerSimulation)
+tests=(--filter "($rooms)Tests" --filter "$models" --skip SchedulerMutation --skip SchedulerSimulation)
 [[ $# -eq 0 ]] || tests=("$@")
 reports=$(mktemp -d)
 trap 'rm -rf "$reports"' EXIT

@@ -1,5 +1,6 @@
 import Foundation
 import ImageCodecs
+import SeededNumbers
 
 /// Everything about one file of a set that is not its scene: how it is held, tagged and compressed.
 struct PhotoPlan {

@@ -1,3 +1,5 @@
+import SeededNumbers
+
 /// Paints single rows; keeps its buffers between them.
 final class RowPainter {
     private let scene: Scene

@@ -1,3 +1,5 @@
+import SeededNumbers
+
 /// What stands in one picture, chosen from a seed: sky, ridges, and shapes from back to front.
 ///
 /// Sizes follow the picture, so that the same seed shows the same scene at any resolution.

@@ -1,3 +1,5 @@
+import SeededNumbers
+
 /// Value noise over several octaves, produced row by row.
 ///
 /// Random values on a square lattice, blended smoothly between the points. Equal strength in every octave gives the

@@ -11,6 +11,7 @@ struct BGRunBench: ParsableCommand {
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
             CostCommand.self, SoakCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
             InferenceCommand.self, InferenceStartCommand.self, InferenceOnceCommand.self,
+            InferenceContentionCommand.self, InferenceLoopCommand.self,
         ]
     )
 }

@@ -5,7 +5,10 @@ import Glibc
 /// `bgrun-bench cost`: what the service itself takes.
 struct CostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cost", abstract: "Measure commands, an idle service, and an export with it and without.")
+        commandName: "cost", abstract: "Measure commands, an idle service, and an export with it and without.",
+        discussion:
+            "With --model, of an array: inference with the service and without, and what its chunks and checkpoints take."
+    )
 
     @OptionGroup var options: ServiceOptions
 
@@ -26,6 +29,7 @@ struct CostCommand: ParsableCommand {
         try measureCommands(service, &table)
         try measureIdleness(service, &table)
         try measureExports(service, &table)
+        if let model = options.model { try measureChunks(service, model, &table) }
         // What the history of those exports leaves in memory.
         try measureMemory(service, "after the exports", &table)
         try table.print(asJSON: options.json)

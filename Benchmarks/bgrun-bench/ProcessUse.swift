@@ -29,6 +29,13 @@ enum ProcessUse {
         }
     }
 
+    /// User and system time of all children that have ended, and of theirs.
+    static var endedChildrenSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
+    }
+
     static func threads(of process: pid_t) -> [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
         return names.compactMap { pid_t($0) }

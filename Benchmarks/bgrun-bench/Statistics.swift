@@ -1,7 +1,14 @@
+import Glibc
+
 /// The middle value, or the mean of the two middle ones; NaN of nothing.
 func median(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return .nan }
     let sorted = values.sorted()
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/// NaN of nothing.
+func geometricMean(_ values: [Double]) -> Double {
+    values.isEmpty ? .nan : exp(values.reduce(0) { $0 + log($1) } / Double(values.count))
 }

@@ -17,6 +17,8 @@ public struct InferenceError: Error, Hashable, Sendable, CustomStringConvertible
         case tooLarge
         /// The task was cancelled; the run was left between two operators.
         case cancelled
+        /// There is no OpenCL, or no such device.
+        case noDevice
         /// What computes is not installed, does not suit the processor, or failed.
         case engine
     }

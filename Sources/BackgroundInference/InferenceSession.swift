@@ -1,6 +1,5 @@
 import Foundation
 import Inference
-import Locking
 import Synchronization
 
 /// An ONNX model that is ready to be run from any task.
@@ -19,6 +18,10 @@ public final class InferenceSession: Sendable {
     public enum Device: Hashable, Sendable {
         /// The processor.
         case cpu
+        /// The first GPU that OpenCL has. Its driver is loaded into the program.
+        case gpu
+        /// A device of OpenCL by its identity, as `bgrun devices` prints it.
+        case openCL(String)
     }
 
     /// An input or output as the model declares it.
@@ -37,27 +40,8 @@ public final class InferenceSession: Sendable {
     public let inputs: [Port]
     public let outputs: [Port]
 
-    private let model: Model
-    private let extents: [String: Int]
+    private let runs: any SessionRuns
     private let queue: OperationQueue
-    private let prepared = Lock<[Prepared]>([])
-
-    /// The model for some types of inputs, and the memory that runs of it have left.
-    private struct Prepared {
-        var types: [String: TensorType]
-        var model: CompiledModel
-        var idle: [Idle] = []
-    }
-
-    /// Memory of a run that is used by one thread at a time.
-    private final class Idle: @unchecked Sendable {
-        // Unchecked: it is taken out of the list before it is used, so that no two threads have it.
-        let run: CompiledModel.Run
-        init(_ run: CompiledModel.Run) { self.run = run }
-    }
-
-    /// Types of inputs that the model is kept prepared for.
-    private static let keptCount = 8
 
     /// Opens a model, and finds everything in it that is not supported.
     ///
@@ -65,22 +49,26 @@ public final class InferenceSession: Sendable {
     ///   - path: Of the file; data beside it is read from its folder and nowhere else.
     ///   - device: What runs the operators.
     ///   - extents: Sizes of extents that the model leaves open, by their names; others follow from the inputs of each run.
-    ///   - streams: Runs that go on at once; nil takes one for each core.
-    /// - Throws: `notReadable`, `damaged`, `unsupported`, `tooLarge`, and `engine` where oneDNN is missing.
+    ///   - streams: Runs that go on at once; nil takes one for each core. A device of OpenCL has one.
+    /// - Throws: `notReadable`, `damaged`, `unsupported`, `tooLarge`, `noDevice` where the device is missing, and `engine` where
+    ///   oneDNN is, or the device fails.
     public init(
         model path: String, on device: Device = .cpu, extents: [String: Int] = [:], streams: Int? = nil
     ) throws(InferenceError) {
+        let model: Model
         do throws(ModelError) {
             model = try ModelImporter().load(path: path)
-            try CompiledModel.checkEngine()
+            if device == .cpu { try CompiledModel.checkEngine() }
         } catch {
             throw InferenceError(error)
         }
-        self.extents = extents
+        let prepared = SessionModel(model: model, extents: extents)
+        runs = device == .cpu ? ProcessorRuns(prepared) : try DeviceRuns(prepared, on: device)
         inputs = model.graph.inputs.map { Port($0) }
         outputs = model.graph.outputs.map { Port($0) }
         queue = OperationQueue()
-        queue.maxConcurrentOperationCount = max(streams ?? ProcessInfo.processInfo.activeProcessorCount, 1)
+        queue.maxConcurrentOperationCount =
+            device == .cpu ? max(streams ?? ProcessInfo.processInfo.activeProcessorCount, 1) : 1
     }
 
     /// Runs the model once. Inputs of new types prepare it first, which takes longer.
@@ -151,11 +139,8 @@ public final class InferenceSession: Sendable {
         _ inputs: [String: Tensor], _ shouldStop: () -> Bool
     ) throws(InferenceError) -> [String: InferenceTensor] {
         do throws(ModelError) {
-            let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
-            let idle = try idle(for: types)
-            defer { giveBack(idle, types) }
             var outputs: [String: InferenceTensor] = [:]
-            for (name, tensor) in try idle.run.execute(inputs, shouldStop: shouldStop) {
+            for (name, tensor) in try runs.execute(inputs, shouldStop) {
                 guard let output = InferenceTensor(tensor) else {
                     throw ModelError.unsupported(["the output \"\(name)\" consists of strings"])
                 }
@@ -164,41 +149,6 @@ public final class InferenceSession: Sendable {
             return outputs
         } catch {
             throw InferenceError(error)
-        }
-    }
-
-    private func idle(for types: [String: TensorType]) throws(ModelError) -> Idle {
-        let found = prepared.withLock { prepared -> (CompiledModel, Idle?)? in
-            guard let place = prepared.firstIndex(where: { $0.types == types }) else { return nil }
-            return (prepared[place].model, prepared[place].idle.popLast())
-        }
-        if let (model, idle) = found {
-            if let idle { return idle }
-            return Idle(try CompiledModel.Run(model))
-        }
-        // Two threads may prepare the same at once; one of the two is kept.
-        let compiled = try CompiledModel(model, extents: open(types), inputs: types)
-        prepared.withLock { prepared in
-            guard !prepared.contains(where: { $0.types == types }) else { return }
-            prepared.append(Prepared(types: types, model: compiled))
-            if prepared.count > Self.keptCount { prepared.removeFirst() }
-        }
-        return Idle(try CompiledModel.Run(compiled))
-    }
-
-    /// Extents that inputs do not say themselves.
-    private func open(_ types: [String: TensorType]) -> [String: Int] {
-        var names: Set<String> = []
-        for port in model.graph.inputs {
-            for case .symbol(let name) in port.type?.shape ?? [] { names.insert(name) }
-        }
-        return extents.filter { names.contains($0.key) || types.isEmpty }
-    }
-
-    private func giveBack(_ idle: Idle, _ types: [String: TensorType]) {
-        prepared.withLock { prepared in
-            guard let place = prepared.firstIndex(where: { $0.types == types }) else { return }
-            prepared[place].idle.append(idle)
         }
     }
 }

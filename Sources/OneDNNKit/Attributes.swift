@@ -4,12 +4,15 @@
 /// `write(zeroPoint + p(outputScale * r))`, where p are the post-operations in order and `write` rounds to the nearest
 /// (ties to even) and saturates where the destination is an integer. Zero points of operands are subtracted from them
 /// before they are multiplied. That is oneDNN 2's order: a bias is added before the scale is applied, so it is given in
-/// the accumulator's units.
+/// the accumulator's units. ``Reorder`` has the same without post-operations, r being an element less its zero point.
+/// ``Binary`` has no zero points, and scales its operands instead of its result.
 package struct Attributes: Sendable, CustomStringConvertible {
     package var postOperations: [PostOperation] = []
     package var outputScale: OutputScale = .one
     package var sourceZeroPoint: Int32 = 0
     package var destinationZeroPoint: Int32 = 0
+    /// What the operands of ``Binary`` are multiplied by first.
+    package var operandScales: (first: Float, second: Float) = (1, 1)
 
     package init(_ postOperations: [PostOperation] = []) {
         self.postOperations = postOperations
@@ -24,6 +27,7 @@ package struct Attributes: Sendable, CustomStringConvertible {
 
     var isEmpty: Bool {
         postOperations.isEmpty && outputScale == .one && sourceZeroPoint == 0 && destinationZeroPoint == 0
+            && operandScales == (1, 1)
     }
 
     package var description: String {
@@ -35,6 +39,7 @@ package struct Attributes: Sendable, CustomStringConvertible {
         }
         if sourceZeroPoint != 0 { parts.append("source zero point \(sourceZeroPoint)") }
         if destinationZeroPoint != 0 { parts.append("destination zero point \(destinationZeroPoint)") }
+        if operandScales != (1, 1) { parts.append("operands times \(operandScales.first), \(operandScales.second)") }
         return parts.joined(separator: ", ")
     }
 

@@ -21,6 +21,12 @@ package final class PreparedAttributes {
         for (argument, point) in points where point != 0 {
             try check(functions.dnnl_primitive_attr_set_zero_points(handle, argument, 1, 0, [point]), request)
         }
+        if attributes.operandScales != (1, 1) {
+            let (first, second) = attributes.operandScales
+            for (argument, scale) in [(DNNL_ARG_SRC_0, first), (DNNL_ARG_SRC_1, second)] {
+                try check(functions.dnnl_primitive_attr_set_scales(handle, argument, 1, 0, [scale]), request)
+            }
+        }
         guard !attributes.postOperations.isEmpty else { return }
         guard soundness.isSupported else { throw OneDNNError(.unimplemented, request) }
         try setPostOperations(attributes.postOperations, request)

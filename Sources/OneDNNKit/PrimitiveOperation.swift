@@ -14,11 +14,3 @@ package protocol PrimitiveOperation: Sendable, CustomStringConvertible {
     /// - Throws: What oneDNN refuses; the caller adds the request.
     func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer
 }
-
-/// An operation that multiplies a source by weights and adds up: the ones that quantisation and residuals are made for.
-protocol SumOfProducts: PrimitiveOperation {}
-
-extension Convolution: SumOfProducts {}
-extension TransposedConvolution: SumOfProducts {}
-extension MatrixProduct: SumOfProducts {}
-extension InnerProduct: SumOfProducts {}

@@ -60,9 +60,14 @@ package struct OpenCLLibrary {
     ///
     /// A platform or device that cannot be asked is passed over: one broken driver must not hide a good one.
     package func device(identity: String) throws(OpenCLError) -> Device? {
+        try device { $0.identity == identity }
+    }
+
+    /// The first device that is wanted, likewise.
+    package func device(where isWanted: (DeviceInfo) -> Bool) throws(OpenCLError) -> Device? {
         for identifier in try platformIdentifiers() {
             guard let devices = try? Platform(identifier, in: self).devices() else { continue }
-            if let device = devices.first(where: { $0.info.identity == identity }) { return device }
+            if let device = devices.first(where: { isWanted($0.info) }) { return device }
         }
         return nil
     }

@@ -47,6 +47,50 @@ import Testing
         #expect((zip(whole.values, seams.values).map { abs($0 - $1) }.max() ?? 0) > 2 / 255)
     }
 
+    /// Metadata of a file.
+    private func header(_ path: String) throws -> ImageHeader {
+        try Data(contentsOf: URL(filePath: place.path + "/" + path)).withUnsafeBytes {
+            try CodecRegistry.decoder(for: $0, limits: DecodeLimits()).header
+        }
+    }
+
+    /// A turned picture in Display P3 with EXIF, XMP and IPTC.
+    private func putTaggedPhoto() throws {
+        try place.putPhotos(1)
+        var metadata = try header("photos/photo-0001.jpg").metadata
+        metadata.xmp = Array(#"<x tiff:Orientation="1" exif:PixelXDimension="480" dc:title="a picture"/>"#.utf8)
+        metadata.iptc = Array("8BIM\u{4}\u{4}\0\0\0\0\0\u{2}ab".utf8)
+        metadata.icc = BuiltInProfile.displayP3.bytes
+        let encoder = try CodecRegistry.encoder(
+            for: EncodeRequest(format: .jpeg, width: 48, height: 32, layout: .rgbx8, metadata: metadata))
+        let rows = [UInt8](repeating: 90, count: 48 * 32 * 4)
+        try rows.withUnsafeBytes { try encoder.writeRows(try #require($0.baseAddress), strideBytes: 48 * 4, count: 32) }
+        var file = Data()
+        try encoder.finish { file.append(contentsOf: $0) }
+        try place.write(file, to: "photos/photo-0001.jpg")
+    }
+
+    @Test(arguments: ["keep", "strip"]) func metadataIsThatOfAnExportOfTheSameSize(policy: String) throws {
+        try putTaggedPhoto()
+        let words = ["--format", "jpeg", "--metadata", policy]
+        let enhanced = try CommandRun(
+            ["enhance", "photos", "--model", "x2.onnx", "--out", "enhanced"] + words, in: place
+        ).end()
+        #expect(enhanced.status == 0, "\(enhanced.errors)")
+        let exported = try CommandRun(
+            ["export", "photos", "--size", "long:96", "--enlarge", "--out", "exported"] + words, in: place
+        ).end()
+        #expect(exported.status == 0, "\(exported.errors)")
+        let (found, wanted) = (try header("enhanced/photo-0001.jpg"), try header("exported/photo-0001.jpg"))
+        #expect(max(found.width, found.height) == 96)
+        #expect(found.width == wanted.width && found.height == wanted.height && found.orientation == 1)
+        #expect(found.metadata.icc == BuiltInProfile.sRGB.bytes)
+        #expect(found.metadata.exif == wanted.metadata.exif && found.metadata.xmp == wanted.metadata.xmp)
+        #expect(found.metadata.iptc == wanted.metadata.iptc)
+        let isKept = policy == "keep"
+        for part in [found.metadata.exif, found.metadata.xmp, found.metadata.iptc] { #expect((part != nil) == isKept) }
+    }
+
     @Test func aPictureThatIsNoneStopsNoOther() throws {
         try place.putPhotos(3)
         try place.write("this is no picture", to: "photos/photo-0000.jpg")

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SamplePhotos
+import SeededNumbers
 import Testing
 
 @Suite struct KillTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SamplePhotos
+import SeededNumbers
 import Testing
 
 /// Exports through the service, with the process of the job, the service or both killed at random moments.

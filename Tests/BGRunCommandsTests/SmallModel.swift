@@ -4,6 +4,7 @@ import Inference
 import InferenceData
 import ModelParts
 import ONNXFormat
+import SeededNumbers
 import SwiftProtobuf
 
 /// A classifier of pictures of 32 x 32 pixels with weights of its own: small enough to be made by a test, and no two
@@ -107,19 +108,13 @@ enum SmallModel {
         }
     }
 
-    /// Numbers from -1 to 1 (Vigna's splitmix64).
+    /// Numbers from -1 to 1.
     private struct Dice {
-        private var state: UInt64
+        private var generator: SeededGenerator
 
-        init(seed: UInt64) { state = seed }
+        init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-        mutating func next() -> Float {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return Float(Double((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1)
-        }
+        mutating func next() -> Float { Float(Double(generator.next() >> 11) * 0x1p-52 - 1) }
     }
 }
 

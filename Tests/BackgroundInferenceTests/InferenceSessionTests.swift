@@ -2,6 +2,7 @@ import BackgroundInference
 import Foundation
 import ModelParts
 import ONNXFormat
+import OpenCLKit
 import SwiftProtobuf
 import Testing
 
@@ -15,23 +16,42 @@ import Testing
     }
 
     private func session(
-        _ nodes: [ONNXNode], inputs: [ONNXValueInfo], output: String, streams: Int? = nil
+        _ nodes: [ONNXNode], inputs: [ONNXValueInfo], output: String, on device: InferenceSession.Device = .cpu,
+        streams: Int? = nil
     ) throws -> InferenceSession {
         let path = folder.appending(path: "model.onnx")
         let graph = ModelParts.graph(inputs: inputs, outputs: [output], nodes: nodes)
         let bytes: Data = try ModelParts.model(graph).serializedData()
         try bytes.write(to: path)
-        return try InferenceSession(model: path.path, streams: streams)
+        return try InferenceSession(model: path.path, on: device, streams: streams)
     }
 
-    private func doubling(streams: Int? = nil) throws -> InferenceSession {
+    private func doubling(
+        on device: InferenceSession.Device = .cpu, streams: Int? = nil
+    ) throws -> InferenceSession {
         try session(
             [ModelParts.node("Add", ["x", "x"], ["y"])], inputs: [ModelParts.port("x", ["batch", 2])], output: "y",
-            streams: streams)
+            on: device, streams: streams)
     }
 
-    @Test func aModelTellsWhatItTakesAndIsRun() async throws {
-        let session = try doubling()
+    /// Where sessions run here.
+    enum Place: CaseIterable, Sendable {
+        case processor
+        /// The first device of OpenCL, which tests have (PoCL).
+        case openCL
+
+        var device: InferenceSession.Device {
+            get throws {
+                guard self == .openCL else { return .cpu }
+                CacheFolder.prepareDrivers(folder: CacheFolder.standard())
+                let device = try OpenCLLibrary.open().device { _ in true }
+                return .openCL(try #require(device, "no OpenCL device: install pocl-opencl-icd").info.identity)
+            }
+        }
+    }
+
+    @Test(arguments: Place.allCases) func aModelTellsWhatItTakesAndIsRun(place: Place) async throws {
+        let session = try doubling(on: place.device)
         #expect(session.inputs.map(\.description) == ["x float32[batch, 2]"])
         for rows in [1, 3] {
             let values = (0..<(rows * 2)).map { Float($0) }
@@ -63,8 +83,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 3]) func resultsComeInTheOrderOfTheirBatches(streams: Int) async throws {
-        let session = try doubling(streams: streams)
+    @Test(arguments: Place.allCases, [1, 3])
+    func resultsComeInTheOrderOfTheirBatches(place: Place, streams: Int) async throws {
+        let session = try doubling(on: place.device, streams: streams)
         let batches = AsyncStream<[String: InferenceTensor]> { batches in
             for number in 0..<20 {
                 // Of different sizes, so that they do not take the same time.
@@ -79,11 +100,44 @@ import Testing
         #expect(found == (0..<20).map { Float($0 * 2) })
     }
 
-    @Test func aCancelledTaskLeavesItsRunBetweenTwoOperators() async throws {
+    @Test func bothLanesGiveTheSameWithinTheirTolerance() async throws {
+        let nodes = [
+            ModelParts.node("Conv", ["x", "w"], ["c"]), ModelParts.node("Relu", ["c"], ["r"]),
+            ModelParts.node("LpNormalization", ["r"], ["y"]),
+        ]
+        var found: [[Float]] = []
+        for place in Place.allCases {
+            let graph = ModelParts.graph(
+                inputs: [ModelParts.port("x", [1, 1, 8, 8])], outputs: ["y"], nodes: nodes,
+                initialisers: [ModelParts.tensor("w", [4, 1, 3, 3], floats: (0..<36).map { Float($0 % 7) - 3 })])
+            let path = folder.appending(path: "lanes.onnx")
+            let bytes: Data = try ModelParts.model(graph).serializedData()
+            try bytes.write(to: path)
+            let session = try InferenceSession(model: path.path, on: place.device)
+            let input = try InferenceTensor((0..<64).map { Float($0 % 11) / 11 }, shape: [1, 1, 8, 8])
+            found.append(try #require(try await session.run(["x": input])["y"]).floats)
+        }
+        #expect(found[0].count == 4 * 36 && found[0].contains { $0 > 0.1 })
+        #expect(zip(found[0], found[1]).allSatisfy { abs($0 - $1) < 1e-5 })
+    }
+
+    @Test func aDeviceThatIsMissingIsToldAsSuch() throws {
+        let hasGPU = try OpenCLLibrary.open().device { $0.type == .gpu } != nil
+        let missing: [InferenceSession.Device] = [.openCL("nobody:gpu:Nothing")] + (hasGPU ? [] : [.gpu])
+        for device in missing {
+            #expect { try self.doubling(on: device) } throws: {
+                let error = $0 as? InferenceError
+                return error?.code == .noDevice && error?.description.contains("bgrun devices") == true
+            }
+        }
+    }
+
+    @Test(arguments: Place.allCases) func aCancelledTaskLeavesItsRunBetweenTwoOperators(place: Place) async throws {
         // Far more operators than can be run before the cancellation is seen.
         let count = 20_000
         let nodes = (0..<count).map { ModelParts.node("Sin", ["v\($0)"], ["v\($0 + 1)"], name: "n\($0)") }
-        let session = try session(nodes, inputs: [ModelParts.port("v0", [64, 64])], output: "v\(count)")
+        let session = try session(
+            nodes, inputs: [ModelParts.port("v0", [64, 64])], output: "v\(count)", on: place.device)
         let input = try InferenceTensor([Float](repeating: 1, count: 4096), shape: [64, 64])
         let work = Task { try await session.run(["v0": input]) }
         work.cancel()

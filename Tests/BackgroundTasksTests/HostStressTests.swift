@@ -1,22 +1,10 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import Foundation
+import SeededNumbers
 import Testing
 
 @Suite struct HostStressTests {
-    /// A generator whose numbers depend on its seed alone (SplitMix64).
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
-
     @Test(
         "rule 55, rule 70, rule 74: whatever threads ask at once, each job is launched at most once and ends once",
         arguments: [1, 2, 3, 4] as [UInt64])
@@ -43,7 +31,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<60 {
                 group.addTask {
-                    var random = Seeded(state: seed << 32 | UInt64(index))
+                    var random = SeededGenerator(seed: seed << 32 | UInt64(index))
                     let identifier = id("export.e\(index)")
                     _ = try? await scheduler.submitTaskRequest(exportRequest("e\(index)"))
                     for _ in 0..<6 {

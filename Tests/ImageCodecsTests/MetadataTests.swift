@@ -1,4 +1,5 @@
 import ImageCodecs
+import SeededNumbers
 import Testing
 
 struct MetadataTests {
@@ -123,7 +124,7 @@ struct MetadataTests {
 
     @Test
     func `mutated EXIF blocks are edited or left out, never more`() {
-        var random = SplitMix64(seed: 20)
+        var random = SeededGenerator(seed: 20)
         let sound = MetadataTests.exif(isBigEndian: true)
         for _ in 0..<5_000 {
             var mutated = sound

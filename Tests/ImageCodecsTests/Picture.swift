@@ -1,4 +1,5 @@
 import ImageCodecs
+import SeededNumbers
 import Testing
 
 /// A picture whole in memory, rows without gaps.
@@ -17,7 +18,7 @@ struct Picture: Equatable {
 
     /// Smooth gradients with some texture, so that lossy formats have something to lose.
     static func sample(width: Int, height: Int, layout: PixelLayout = .rgbx8, isGray: Bool = false) -> Picture {
-        var random = SplitMix64(seed: 7)
+        var random = SeededGenerator(seed: 7)
         var values: [UInt16] = []
         for y in 0..<height {
             for x in 0..<width {
@@ -50,18 +51,5 @@ struct Picture: Equatable {
     func pixel(_ x: Int, _ y: Int) -> [UInt8] {
         let start = (y * width + x) * layout.bytesPerPixel
         return Array(bytes[start..<start + layout.bytesPerPixel])
-    }
-}
-
-/// Seeded and fast; good enough to place bit flips.
-struct SplitMix64: RandomNumberGenerator {
-    var seed: UInt64
-
-    mutating func next() -> UInt64 {
-        seed &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = seed
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

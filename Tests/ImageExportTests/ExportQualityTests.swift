@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import ImageExport
 import SamplePhotos
+import SeededNumbers
 import Testing
 
 /// The quality bars, against float64 arithmetic on what the decoder itself delivers.

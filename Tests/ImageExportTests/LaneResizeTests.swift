@@ -2,7 +2,7 @@ import ChunkedCompute
 import Foundation
 import ImageExport
 import Kernels
-import SamplePhotos
+import SeededNumbers
 import Testing
 
 /// Runs a whole picture through a lane, in chunks of `chunkRows` output rows.

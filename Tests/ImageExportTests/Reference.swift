@@ -1,6 +1,6 @@
 import Foundation
 import ImageExport
-import SamplePhotos
+import SeededNumbers
 
 /// Plain float64 arithmetic that the kernels are compared with.
 enum Reference {

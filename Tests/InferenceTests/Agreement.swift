@@ -1,4 +1,5 @@
 import Inference
+import SeededNumbers
 import Testing
 
 /// Every element within `tolerance` of the largest one's magnitude, or of 1 where that is more.
@@ -17,13 +18,15 @@ func expectClose(
 /// Random numbers, and graphs made of a few nodes.
 struct GraphFixture {
     let seed: UInt64
-    var random: SplitMix
+    var random: SeededGenerator
     var inputs: [String: Tensor] = [:]
     var initialisers: [String: Tensor] = [:]
+    /// The value that quantised graphs quantise at last, and the name of what comes out.
+    var ending = (name: "", value: "")
 
     init(seed: UInt64) {
         self.seed = seed
-        random = SplitMix(state: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }

@@ -1,10 +1,11 @@
 import Inference
+import SeededNumbers
 import Testing
 
 /// Convolutions of random sizes against the sum that defines them, written out.
 @Suite struct ConvolutionTests {
     @Test(arguments: 1...60) func convolutionIsTheSumThatDefinesIt(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         let axes = pick(1...3)
         let (batch, group) = (pick(1...2), pick(1...3))
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    private func tensor(_ shape: [Int], _ random: inout SplitMix) throws -> Tensor {
+    private func tensor(_ shape: [Int], _ random: inout SeededGenerator) throws -> Tensor {
         let values = (0..<shape.reduce(1, *)).map { _ in Double.random(in: -1...1, using: &random) }
         return try Tensor(.float32, shape: shape, doubles: values)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Inference
+import SeededNumbers
 import Testing
 
 /// The cases of the ONNX project with some bytes changed: every operator meets attributes, shapes and values that its file
@@ -18,7 +19,7 @@ import Testing
             let bytes = try Data(contentsOf: URL(filePath: test.model))
             guard let inputs = try? test.tensors("input") else { continue }
             for round in 0..<rounds {
-                var random = SplitMix(state: first &* 1_000_003 &+ UInt64(number * 1000 + round))
+                var random = SeededGenerator(seed: first &* 1_000_003 &+ UInt64(number * 1000 + round))
                 var damaged = bytes
                 for _ in 0...(random.next() % 3) {
                     let place = Int(random.next() % UInt64(bytes.count))

@@ -96,6 +96,20 @@ import Testing
         #expect(weights.shape == [1 << 62, 0])
     }
 
+    @Test func whatIsChosenOfNothingTakesNoTimeWhateverTheOtherExtents() throws {
+        for shape in [[1 << 40, 0], [0, 1 << 40]] {
+            let input = try Tensor(.float32, shape: shape)
+            let axis: [String: Attribute] = ["axis": .int(shape[0] == 0 ? 0 : 1)]
+            #expect(try outcome("Unique", [input], axis).shape == shape)
+            #expect(try outcome("Compress", [input, Tensor(shape: [0], flags: [])], axis).shape == shape)
+            let error = #expect(throws: ModelError.self) {
+                try outcome("Unique", [input], ["axis": .int(shape[0] == 0 ? 1 : 0)])
+            }
+            #expect(error?.code == .tooLarge)
+        }
+        #expect(try outcome("Unique", [Tensor(.float32, shape: [3, 0])], ["axis": .int(0)]).shape == [1, 0])
+    }
+
     @Test func anEmptyFactorFitsNoElement() throws {
         let (data, none) = (try Tensor(.float32, shape: [2, 1], doubles: [1, 2]), try Tensor(.float32, shape: [0]))
         for name in ["PRelu", "LayerNormalization"] {

@@ -2,6 +2,7 @@ import ModelParts
 import Foundation
 import Inference
 import ONNXFormat
+import SeededNumbers
 import SwiftProtobuf
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3]) func aFileWithChangedBytesNeverCrashes(seed: UInt64) throws {
         let bytes: Data = try Self.small().serializedData()
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<3000 {
             var damaged = bytes
             for _ in 0...(random.next() % 3) {
@@ -187,17 +188,5 @@ import Testing
             ])
         let newer = try #require(try Parts.error(Parts.model(Self.small().graph, opset: 22)))
         #expect(newer.unsupported == ["operators of version 22 (known: up to 21)"])
-    }
-}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

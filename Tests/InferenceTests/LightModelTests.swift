@@ -1,5 +1,6 @@
 import Foundation
 import Inference
+import SeededNumbers
 import Testing
 
 /// Whole networks of older operator versions (7 to 9), as the ONNX project ships them: real graphs whose weights are made
@@ -85,7 +86,7 @@ import Testing
         var inference = ShapeInference()
         inference.foldedElements = 1 << 27
         var result = try FoldConstants().apply(graph, try inference.infer(graph).facts)
-        var random = SplitMix(state: 1)
+        var random = SeededGenerator(seed: 1)
         for node in result.nodes {
             for (input, name) in node.inputs.enumerated() {
                 guard let tensor = result.initialisers[name], tensor.elementType == .float32 else { continue }

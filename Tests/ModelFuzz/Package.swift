@@ -30,7 +30,7 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "model-fuzz", dependencies: ["CFuzzer", "Inference", "ONNXFormat", protobuf],
+            name: "model-fuzz", dependencies: ["CFuzzer", "Inference", "ONNXFormat", "SeededNumbers", protobuf],
             swiftSettings: swiftSettings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
         .target(name: "CFuzzer", cSettings: cSettings),
         room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
@@ -44,6 +44,7 @@ let package = Package(
             cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
         room("Locking", [], settings: swiftSettings),
+        room("SeededNumbers", [], settings: swiftSettings),
         .target(
             name: "Kernels", path: "Rooms/Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],
             cSettings: cSettings + [.disableWarning("c23-extensions")]),

@@ -1,4 +1,5 @@
 import OneDNNKit
+import SeededNumbers
 import Testing
 
 /// An engine, a stream and random numbers of one seed.

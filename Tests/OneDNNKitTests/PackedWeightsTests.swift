@@ -1,5 +1,6 @@
 import Foundation
 import OneDNNKit
+import SeededNumbers
 import Testing
 
 @Suite struct PackedWeightsTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Locking
 import OneDNNKit
+import SeededNumbers
 import Testing
 
 @Suite struct StreamTests {

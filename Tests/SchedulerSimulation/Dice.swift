@@ -1,18 +1,14 @@
-/// SplitMix64 (Steele, Lea, Flood 2014) with what a simulation asks of it: the same seed gives the same run everywhere.
+import SeededNumbers
+
+/// SeededGenerator (Steele, Lea, Flood 2014) with what a simulation asks of it: the same seed gives the same run everywhere.
 struct Dice: Sendable {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
     init(seed: UInt64) {
-        state = seed &* 0xD1B5_4A32_D192_ED03 &+ 0x2545_F491_4F6C_DD1D
+        generator = SeededGenerator(seed: seed &* 0xD1B5_4A32_D192_ED03 &+ 0x2545_F491_4F6C_DD1D)
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(bound, 1))) }
 

@@ -1,4 +1,5 @@
 import SchedulingCore
+import SeededNumbers
 import TaskModel
 import Testing
 

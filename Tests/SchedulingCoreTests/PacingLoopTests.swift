@@ -1,5 +1,6 @@
 import Foundation
 import SchedulingCore
+import SeededNumbers
 import TaskModel
 import Testing
 

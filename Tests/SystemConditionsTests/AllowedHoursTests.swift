@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import SystemConditions
 import TaskModel
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SeededNumbers
 import SystemConditions
 import TaskModel
 import Testing

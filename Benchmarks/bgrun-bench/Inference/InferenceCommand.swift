@@ -6,7 +6,12 @@ import Inference
 /// `bgrun-bench inference`: models on bgrun's CPU lane and on other engines, run by run in turn.
 struct InferenceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inference", abstract: "Compare the CPU lane of inference with other engines.")
+        commandName: "inference", abstract: "Compare the CPU lane of inference with other engines.",
+        discussion: """
+            Times are those of one batch: wall time divided by the batches that were run. With several threads bgrun runs \
+            one batch in each; every other engine is measured with a team of threads for one batch, and with streams as \
+            bgrun has them.
+            """)
 
     @Option(help: "Folder of ONNX models; Benchmarks/models/make_models.py makes one.")
     var models = ".build-models"
@@ -20,11 +25,14 @@ struct InferenceCommand: ParsableCommand {
     @Flag(help: "Run bgrun in bfloat16 as well.")
     var bfloat16 = false
 
-    @Option(help: "Engines: onnxruntime, openvino, openvino-bf16.")
-    var engine: [String] = ["onnxruntime"]
+    @Option(parsing: .upToNextOption, help: "Engines: onnxruntime, openvino, openvino-bf16, ncnn.")
+    var engine = ["onnxruntime", "openvino", "ncnn"]
 
-    @Option(help: "Batch sizes.")
-    var batch: [Int] = [1, 8]
+    @Option(parsing: .upToNextOption, help: "Batch sizes.")
+    var batch = [1, 8]
+
+    @Option(parsing: .upToNextOption, help: "Threads of each engine.")
+    var threads = [1, 2]
 
     @Option(help: "Rounds; each engine runs once a round.")
     var rounds = 15
@@ -35,93 +43,98 @@ struct InferenceCommand: ParsableCommand {
     @Option(help: "Print this many steps of bgrun's that take most.")
     var profile = 0
 
-    /// The largest difference from ONNX Runtime that counts as the same, relative to the largest element.
-    private static let tolerance: Float = 1e-3
+    @Option(
+        help: "The largest difference from ONNX Runtime that counts as the same, as a share of the largest element.")
+    var tolerance: Float = 1e-3
+
+    /// bgrun divided by an engine, over all models.
+    private struct Ratios {
+        var wall: [Double] = []
+        var processor: [Double] = []
+    }
 
     func run() throws {
-        let folder = NSTemporaryDirectory() + "bgrun-bench-inference-\(getpid())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let files = try FileManager.default.contentsOfDirectory(atPath: models).sorted().filter {
-            $0.hasSuffix(".onnx") && (only.map($0.contains) ?? true)
-        }
-        print("One thread; median of \(rounds) rounds, ratios taken within a round: bgrun divided by the other.\n")
-        print("| model | batch | engine | ms | processor ms | ratio wall | ratio processor | largest error | load |")
-        print("|---|---|---|---|---|---|---|---|---|")
-        var ratios: [String: [Double]] = [:]
-        for file in files {
-            for batch in batch {
-                let table = try compare(models + "/" + file, batch, folder)
-                for row in table {
-                    print("| \(file.dropLast(5)) | \(batch) | " + row.cells.joined(separator: " | ") + " |")
-                    if let ratio = row.ratio { ratios[row.engine, default: []].append(ratio) }
+        let files = try ModelFiles(folder: models, only: only)
+        print(
+            "Milliseconds of one batch, median of \(rounds) rounds; ratios within a round: bgrun divided by the other.\n"
+        )
+        print(
+            "| model | batch | threads | engine | ms | processor ms | ratio wall | ratio processor | largest error | load |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|---|")
+        var ratios: [String: Ratios] = [:]
+        try ModelFiles.withFolder { folder in
+            for file in files.names {
+                for batch in batch {
+                    for threads in threads {
+                        let rows = try compare(files.path(file), batch, threads, folder, &ratios)
+                        for row in rows {
+                            print("| \(file.dropLast(5)) | \(batch) | \(threads) | \(row.joined(separator: " | ")) |")
+                        }
+                        fflush(nil)
+                    }
                 }
-                fflush(nil)
             }
         }
-        print()
-        for (engine, list) in ratios.sorted(by: { $0.key < $1.key }) {
-            let mean = exp(list.map(log).reduce(0, +) / Double(list.count))
-            let (mid, worst) = (figure(mean), figure(list.max() ?? .nan))
-            print("\(engine): geometric mean \(mid), worst \(worst) of \(list.count) (processor time)")
+        print("\nGeometric means over models and batch sizes:\n")
+        for (name, list) in ratios.sorted(by: { $0.key < $1.key }) {
+            let (wall, processor) = (figure(geometricMean(list.wall)), figure(geometricMean(list.processor)))
+            let worst = figure(list.processor.max() ?? .nan)
+            print("- to \(name): wall \(wall), processor \(processor) (worst \(worst)) of \(list.wall.count)")
         }
     }
 
-    private struct Row {
-        var engine: String
-        var cells: [String]
-        var ratio: Double?
-    }
-
-    private func compare(_ path: String, _ batch: Int, _ folder: String) throws -> [Row] {
+    /// - Returns: Cells of a row for each engine.
+    private func compare(
+        _ path: String, _ batch: Int, _ threads: Int, _ folder: String, _ ratios: inout [String: Ratios]
+    ) throws -> [[String]] {
         let inputs = try SampleInputs(ModelImporter().load(path: path), batch: batch, folder: folder)
-        let lane = try LaneContestant(path, inputs: inputs.tensors)
-        for line in try lane.profile(lines: profile) { print(line) }
-        var contestants: [any InferenceContestant] = [lane]
-        if bfloat16 {
-            contestants.append(try LaneContestant(path, inputs: inputs.tensors, precision: .bfloat16))
+        let field = try InferenceField(
+            path, inputs: inputs, threads: threads,
+            peers: .init(python: python, engines: engine, bfloat16: bfloat16), folder: folder)
+        let contestants = field.contestants
+        for line in try (contestants[0] as? LaneContestant)?.profile(lines: profile) ?? [] { print(line) }
+        let times = try measure(contestants)
+        let load = decimal(ProcessUse.loadAverage)
+        let reference = try field.names.firstIndex { $0.hasPrefix("onnxruntime") }.map {
+            try contestants[$0].outputs()
         }
-        for engine in engine {
-            contestants.append(
-                try PeerContestant(
-                    engine, python: python, model: path, threads: 1, inputs: inputs.description, folder: folder))
+        var rows: [[String]] = []
+        for (place, contestant) in contestants.enumerated() {
+            let error = try reference.map { Self.error(try contestant.outputs(), $0) }
+            if place == 0, let error, !(error <= Self.tolerance) {
+                throw CleanExit.message("\(path): differs from ONNX Runtime by \(error) of the largest element")
+            }
+            func ratio(_ part: (InferenceTime) -> Double) -> Double {
+                median(zip(times[0], times[place]).map { part($0) / part($1) })
+            }
+            let (wall, processor) = (ratio(\.wall), ratio(\.processor))
+            if place > 0 {
+                let name = field.names[place] + (threads > 1 ? ", \(threads) threads" : "")
+                ratios[name, default: Ratios()].wall.append(wall)
+                ratios[name, default: Ratios()].processor.append(processor)
+            }
+            rows.append([
+                contestant.title, figure(median(times[place].map(\.wall)) * 1e3),
+                figure(median(times[place].map(\.processor)) * 1e3), figure(wall), figure(processor),
+                error.map { String(format: "%.1e", $0) } ?? "-", load,
+            ])
         }
-        let counts = try contestants.map { max(1, Int((slice / (try $0.run(1)).wall).rounded(.up))) }
+        return rows + field.absent.map { ["\($0.name): does not run, \($0.reason)", "-", "-", "-", "-", "-", load] }
+    }
+
+    /// Of one batch, in each round.
+    private func measure(_ contestants: [any InferenceContestant]) throws -> [[InferenceTime]] {
+        let counts = try contestants.map { try $0.count(for: slice) }
         var times = contestants.map { _ in [InferenceTime]() }
         for round in 0..<rounds {
             for turn in contestants.indices {
                 let place = (turn + round) % contestants.count
-                let time = try contestants[place].run(counts[place])
-                let count = Double(counts[place])
-                times[place].append(InferenceTime(wall: time.wall / count, processor: time.processor / count))
+                times[place].append(try contestants[place].run(counts[place]).each(of: counts[place]))
             }
         }
-        let load = try String(contentsOfFile: "/proc/loadavg", encoding: .utf8).prefix { $0 != " " }
-        let reference = try contestants.first { $0.title.hasPrefix("onnxruntime") }?.outputs()
-        return try contestants.indices.map { place in
-            let wall = median(times[place].map(\.wall))
-            let processor = median(times[place].map(\.processor))
-            let ratio = [\InferenceTime.wall, \.processor].map { part in
-                median(zip(times[0], times[place]).map { $0[keyPath: part] / $1[keyPath: part] })
-            }
-            let error = try reference.map { Self.error(try contestants[place].outputs(), $0) }
-            if place == 0, let error, !(error <= Self.tolerance) {
-                throw CleanExit.message("\(path): differs from ONNX Runtime by \(error) of the largest element")
-            }
-            return Row(
-                engine: engineName(place),
-                cells: [
-                    contestants[place].title, figure(wall * 1e3), figure(processor * 1e3), figure(ratio[0]),
-                    figure(ratio[1]), error.map { String(format: "%.1e", $0) } ?? "-", String(load),
-                ], ratio: place == 0 ? nil : ratio[1])
-        }
+        return times
     }
-
-    private func engineName(_ place: Int) -> String {
-        place == 0 ? "bgrun" : bfloat16 && place == 1 ? "bgrun bfloat16" : engine[place - (bfloat16 ? 2 : 1)]
-    }
-
-    private func figure(_ value: Double) -> String { String(format: "%.3g", value) }
 
     /// The largest difference of two elements, divided by the largest element; infinite where there are other outputs.
     private static func error(_ outputs: [String: [Float]], _ reference: [String: [Float]]) -> Float {
@@ -136,3 +149,6 @@ struct InferenceCommand: ParsableCommand {
         }
     }
 }
+
+/// Three digits of a number.
+func figure(_ value: Double) -> String { String(format: "%.3g", value) }

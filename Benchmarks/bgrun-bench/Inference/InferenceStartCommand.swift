@@ -25,50 +25,50 @@ struct InferenceStartCommand: ParsableCommand {
     var batch = 1
 
     func run() throws {
-        let folder = NSTemporaryDirectory() + "bgrun-bench-start-\(getpid())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let files = try FileManager.default.contentsOfDirectory(atPath: models).sorted().filter {
-            $0.hasSuffix(".onnx") && (only.map($0.contains) ?? true)
-        }
+        let files = try ModelFiles(folder: models, only: only)
         print(
             "Start to first result, one thread, batch \(batch), files in the page cache; median of \(rounds) rounds.\n")
         print(
             "| model | bgrun ms | of it load, compile, run | ONNX Runtime ms | ratio | processor ms | ratio | peak MB | ratio |"
         )
         print("|---|---|---|---|---|---|---|---|---|")
-        for file in files {
-            let path = models + "/" + file
-            let inputs = try SampleInputs(ModelImporter().load(path: path), batch: batch, folder: folder)
-            var (own, other): ([Start], [Start]) = ([], [])
-            for _ in 0..<rounds {
-                own.append(
-                    try start(CommandLine.arguments[0], ["inference-once", path, "--batch", "\(batch)"]))
-                other.append(
-                    try start(
-                        python, ["Benchmarks/peers/inference.py", "onnxruntime", path, "1", inputs.description],
-                        input: "run 5\n"))
+        try ModelFiles.withFolder { folder in
+            for file in files.names {
+                print(try row(file, files.path(file), folder))
+                fflush(nil)
             }
-            func ratio(_ part: (Start) -> Double) -> String {
-                String(format: "%.2f", median(zip(own, other).map { part($0) / part($1) }))
-            }
-            func middle(_ list: [Start], _ part: (Start) -> Double) -> String {
-                String(format: "%.0f", median(list.map(part)))
-            }
-            let phases = [\Report.load, \Report.compile, \Report.run].map { part in
-                middle(own) { $0.report[keyPath: part] ?? .nan }
-            }
-            let cells = [
-                String(file.dropLast(5)), middle(own) { $0.wall * 1e3 }, phases.joined(separator: ", "),
-                middle(other) { $0.wall * 1e3 }, ratio { $0.wall },
-                middle(own) { $0.processor * 1e3 } + " to " + middle(other) { $0.processor * 1e3 },
-                ratio { $0.processor },
-                middle(own) { ($0.report.peak ?? .nan) / 1e6 } + " to "
-                    + middle(other) { ($0.report.peak ?? .nan) / 1e6 }, ratio { $0.report.peak ?? .nan },
-            ]
-            print("| " + cells.joined(separator: " | ") + " |")
-            fflush(nil)
         }
+    }
+
+    private func row(_ file: String, _ path: String, _ folder: String) throws -> String {
+        let inputs = try SampleInputs(ModelImporter().load(path: path), batch: batch, folder: folder)
+        var (own, other): ([Start], [Start]) = ([], [])
+        for _ in 0..<rounds {
+            own.append(
+                try start(CommandLine.arguments[0], ["inference-once", path, "--batch", "\(batch)"]))
+            other.append(
+                try start(
+                    python, ["Benchmarks/peers/inference.py", "onnxruntime", path, "1", "1", inputs.description],
+                    input: "run 5\n"))
+        }
+        func ratio(_ part: (Start) -> Double) -> String {
+            String(format: "%.2f", median(zip(own, other).map { part($0) / part($1) }))
+        }
+        func middle(_ list: [Start], _ part: (Start) -> Double) -> String {
+            String(format: "%.0f", median(list.map(part)))
+        }
+        let phases = [\Report.load, \Report.compile, \Report.run].map { part in
+            middle(own) { $0.report[keyPath: part] ?? .nan }
+        }
+        let cells = [
+            String(file.dropLast(5)), middle(own) { $0.wall * 1e3 }, phases.joined(separator: ", "),
+            middle(other) { $0.wall * 1e3 }, ratio { $0.wall },
+            middle(own) { $0.processor * 1e3 } + " to " + middle(other) { $0.processor * 1e3 },
+            ratio { $0.processor },
+            middle(own) { ($0.report.peak ?? .nan) / 1e6 } + " to "
+                + middle(other) { ($0.report.peak ?? .nan) / 1e6 }, ratio { $0.report.peak ?? .nan },
+        ]
+        return "| " + cells.joined(separator: " | ") + " |"
     }
 
     /// What a process says at its end, times in milliseconds.
@@ -95,7 +95,7 @@ struct InferenceStartCommand: ParsableCommand {
         process.standardInput = requests
         process.standardOutput = answers
         process.standardError = FileHandle.nullDevice
-        let before = childSeconds()
+        let before = ProcessUse.endedChildrenSeconds
         let start = ContinuousClock.now
         try process.run()
         var text = answers.fileHandleForReading.availableData
@@ -108,14 +108,7 @@ struct InferenceStartCommand: ParsableCommand {
             throw CleanExit.message("\(program) \(arguments) ended with \(process.terminationStatus)")
         }
         let report = try JSONDecoder().decode(Report.self, from: Data(last))
-        return Start(wall: wall, processor: childSeconds() - before, report: report)
-    }
-
-    /// User and system time of all processes that have ended.
-    private func childSeconds() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
-        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
+        return Start(wall: wall, processor: ProcessUse.endedChildrenSeconds - before, report: report)
     }
 }
 
@@ -127,9 +120,10 @@ struct InferenceOnceCommand: ParsableCommand {
     @Option var batch = 1
 
     func run() throws {
-        let folder = NSTemporaryDirectory() + "bgrun-bench-once-\(getpid())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try ModelFiles.withFolder(measure)
+    }
+
+    private func measure(_ folder: String) throws {
         let start = ContinuousClock.now
         let model = try ModelImporter().load(path: path)
         let loaded = ContinuousClock.now

@@ -43,8 +43,7 @@ struct LanesCommand: ParsableCommand {
             print(Self.row(layer, figures))
             fflush(nil)
         }
-        let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(max(ratios.count, 1)))
-        print(String(format: "\nGeometric mean of the ratios: %.2f", mean))
+        print(String(format: "\nGeometric mean of the ratios: %.2f", geometricMean(ratios)))
         lane.storePrograms()
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import Inference
-import SamplePhotos
+import SeededNumbers
 
 /// Inputs of a model from a seed, for engines in this process and in others.
 struct SampleInputs {

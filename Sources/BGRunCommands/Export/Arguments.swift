@@ -63,14 +63,7 @@ struct OutputFlags: ParsableArguments {
     @Flag(help: "Enlarge pictures that are smaller than the size.")
     var enlarge = false
 
-    @Option(help: .init("jpeg, png or webp; by default that of the input's name, else jpeg.", valueName: "format"))
-    var format: String?
-
-    @Option(help: .init("1 to 100; by default 85 for jpeg and 80 for webp.", valueName: "n"))
-    var quality: String?
-
-    @Option(help: .init("8 or 16 a channel; 16 for png only.", valueName: "n"))
-    var bits: String?
+    @OptionGroup var encoder: EncoderFlags
 
     @Option(help: .init("srgb (default), display-p3, or keep.", valueName: "space"))
     var color: String?
@@ -89,21 +82,6 @@ struct OutputFlags: ParsableArguments {
 
     @Option(help: .init("Colour under clear parts where the output has no alpha.", valueName: "RRGGBB"))
     var matte: String?
-
-    @Option(
-        parsing: .unconditional,
-        help: .init(
-            """
-            keep (default), strip, all but some groups as -gps,-camera, or some alone as +copyright,+artist: gps, \
-            camera, dates, copyright, artist, description, other.
-            """, valueName: "groups"))
-    var metadata: String?
-
-    @Option(help: .init("Who made the pictures, for their metadata.", valueName: "name"))
-    var artist: String?
-
-    @Option(help: .init("The copyright notice for their metadata.", valueName: "text"))
-    var copyright: String?
 
     @Option(
         help: .init(
@@ -127,9 +105,6 @@ struct OutputFlags: ParsableArguments {
 
     @Option(help: .init("A font file, or the name of an installed one; by default DejaVu Sans.", valueName: "font"))
     var font: String?
-
-    @Flag(help: "Lossless webp.")
-    var lossless = false
 
     @Flag(help: "Smaller files, slower.")
     var optimize = false
@@ -164,17 +139,15 @@ struct OutputFlags: ParsableArguments {
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
         var base = OutputSpec()
         let values = [
-            ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("format", format), ("quality", quality),
-            ("bits", bits), ("color", color),
-            ("sharpen", sharpen), ("matte", matte), ("metadata", metadata), ("artist", artist),
-            ("copyright", copyright),
-            ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
+            ("size", size), ("gravity", gravity), ("max-bytes", maxBytes), ("color", color), ("sharpen", sharpen),
+            ("matte", matte), ("watermark", watermark), ("watermark-text", watermarkText), ("text-style", textStyle),
             ("text-color", textColor), ("font", font), ("name", name),
         ]
         for case (let key, let value?) in values { try base.set(key, to: value) }
+        try encoder.apply(to: &base)
         let flags = [
-            ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("lossless", lossless),
-            ("optimize", optimize), ("progressive", progressive), ("444", fullChroma),
+            ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("optimize", optimize),
+            ("progressive", progressive), ("444", fullChroma),
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
         var specs: [OutputSpec] = []

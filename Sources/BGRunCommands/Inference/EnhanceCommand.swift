@@ -8,7 +8,7 @@ struct EnhanceCommand: ParsableCommand {
         discussion: """
             Pictures of any size go through the model tile by tile, with an overlap that leaves no seams. The model takes \
             one picture of 3 channels (red, green, blue) or 1, of 0 to 1, and gives one that is as large or a whole \
-            number of times larger. Results are in sRGB, upright, without metadata.
+            number of times larger. Results are in sRGB and upright, and keep their metadata as with bgrun export.
 
             The service of bgrun does the work, as with bgrun export, and the same command goes on after a stop.
 
@@ -31,17 +31,7 @@ struct EnhanceCommand: ParsableCommand {
         help: .init("Folder for the outputs; made when it is not there.", valueName: "folder"), completion: .directory)
     var out: String
 
-    @Option(help: .init("jpeg, png or webp; by default that of the input's name, else jpeg.", valueName: "format"))
-    var format: String?
-
-    @Option(help: .init("1 to 100; by default 85 for jpeg and 80 for webp.", valueName: "n"))
-    var quality: String?
-
-    @Option(help: .init("8 or 16 a channel; 16 for png only.", valueName: "n"))
-    var bits: String?
-
-    @Flag(help: "Lossless webp.")
-    var lossless = false
+    @OptionGroup var encoder: EncoderFlags
 
     @Option(
         help: .init(
@@ -81,10 +71,7 @@ struct EnhanceCommand: ParsableCommand {
     /// The output of each picture.
     func spec() throws(OutputSpec.Mistake) -> OutputSpec {
         var spec = OutputSpec()
-        for case (let key, let value?) in [("format", format), ("quality", quality), ("bits", bits)] {
-            try spec.set(key, to: value)
-        }
-        if lossless { try spec.set("lossless", to: nil) }
+        try encoder.apply(to: &spec)
         if let contradiction = spec.contradiction { throw OutputSpec.Mistake(description: contradiction) }
         return spec
     }

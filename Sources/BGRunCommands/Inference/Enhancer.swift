@@ -46,7 +46,7 @@ final class Enhancer {
         let (models, port, preset) = try load()
         let pulse = BatchPulse(steps: 1, onProgress)
         let read = try reader.read(descriptor: descriptor, preset: preset, limits: item.limits) { !pulse.mayGoOn }
-        result.format = read.format.rawValue
+        result.format = read.header.format.rawValue
         result.notes = read.notes + read.damage
         if !read.damage.isEmpty { result.status = .damaged }
         let picture = read.tensor
@@ -67,19 +67,24 @@ final class Enhancer {
             return output
         }
         for output in item.outputs {
-            try write(made, output, folder, &result)
+            try write(made, of: read.header, output, folder, &result)
         }
     }
 
     private func write(
-        _ picture: Tensor, _ output: ExportItem.Output, _ folder: OutputFolder, _ result: inout ItemResult
+        _ picture: Tensor, of header: ImageHeader, _ output: ExportItem.Output, _ folder: OutputFolder,
+        _ result: inout ItemResult
     ) throws {
         let settings = output.settings
         let format = settings.format ?? .jpeg
+        let (width, height) = (picture.shape[picture.shape.count - 1], picture.shape[picture.shape.count - 2])
+        let kept = header.outputMetadata(
+            settings, color: try SourceColor(header: header), width: width, height: height, format: format)
+        result.notes += kept.notes
         let encoder = PictureEncoder(
             format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
             quality: settings.quality ?? (format == .webp ? 80 : 85),
-            lossless: settings.lossless)
+            lossless: settings.lossless, metadata: kept.metadata)
         var bytes: [UInt8] = []
         try encoder.encode(picture) { bytes += $0 }
         try bytes.withUnsafeBytes { bytes in
@@ -88,8 +93,8 @@ final class Enhancer {
             try file.commit(mayReplace: output.mayReplace)
             result.outputs.append(
                 .init(
-                    path: output.path, width: picture.shape[picture.shape.count - 1],
-                    height: picture.shape[picture.shape.count - 2], bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
+                    path: output.path, width: width, height: height, bytes: bytes.count,
+                    checksum: Checksum.xxh3(bytes)))
         }
     }
 

@@ -24,9 +24,6 @@ final class PreparedModels {
 
     /// Types for which a model is kept prepared.
     private static let keptCount = 4
-    /// A stop waits for the node in work: its multiply-adds, at tens of thousand millions a second, take some ten
-    /// milliseconds.
-    private static let heaviestNode = 400_000_000
 
     /// - Parameters:
     ///   - model: As it was loaded.
@@ -115,10 +112,9 @@ final class PreparedModels {
 
     private func rows(_ single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
         if let fixed = leading.compactMap(\.extent).first { return fixed }
-        guard !isSingle, largestBatch > 1, leading.count == ports.count else { return 1 }
+        guard !isSingle, leading.count == ports.count else { return 1 }
         // A device is fed by what goes through it at once, and is stopped between groups of launches.
         guard lane == .cpu else { return largestBatch }
-        guard let heaviest = try model.heaviestNode(inputs: single), heaviest > 0 else { return 1 }
-        return min(max(Self.heaviestNode / heaviest, 1), largestBatch)
+        return try model.rowsAtOnce(inputs: single, most: largestBatch)
     }
 }

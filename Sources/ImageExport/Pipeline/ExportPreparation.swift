@@ -67,8 +67,9 @@ struct ExportPreparation {
             if let wanted = settings.sharpening, wanted.amount > 0 {
                 sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
             }
-            let metadata = Self.metadata(
-                of: header, source: source, settings: settings, geometry: geometry, format: format, notes: &notes)
+            let kept = header.outputMetadata(
+                settings, color: source, width: geometry.uprightWidth, height: geometry.uprightHeight, format: format)
+            notes += kept.notes.filter { !notes.contains($0) }
             let plan = OutputPipeline.Plan(
                 geometry: geometry, orientation: Orientation(header.orientation), resize: resize,
                 sharpening: sharpening, color: color, workingLayout: working, outputLayout: outputLayout,
@@ -80,7 +81,7 @@ struct ExportPreparation {
                 isOpaque: !header.hasAlpha || needsMatte,
                 quality: settings.quality ?? (format == .webp ? 80 : 85),
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
-                fullChroma: settings.fullChroma, metadata: metadata)
+                fullChroma: settings.fullChroma, metadata: kept.metadata)
             outputs.append(Output(plan: plan, encode: encode, item: output))
         }
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
@@ -103,20 +104,6 @@ struct ExportPreparation {
         }
         let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }
         return usable.min() ?? 8
-    }
-
-    private static func metadata(
-        of header: ImageHeader, source: SourceColor, settings: OutputSettings, geometry: OutputGeometry,
-        format: ImageFormat, notes: inout [String]
-    ) -> ImageMetadata {
-        let icc = source.embeddedProfile(for: settings.colorSpace)
-        let credits = MetadataCredits(artist: settings.artist, copyright: settings.copyright)
-        let selected = header.metadata.selected(settings.metadata, credits, format: format)
-        let edited = selected.metadata.edited(
-            forWidth: geometry.uprightWidth, height: geometry.uprightHeight, icc: icc,
-            isSRGB: settings.colorSpace == .srgb && source.isTagged, format: format)
-        notes += (selected.notes + edited.notes).filter { !notes.contains($0) }
-        return edited.metadata
     }
 
     private static func scaled(_ length: Int, _ eighths: Int) -> Int { (length * eighths + 7) / 8 }

@@ -32,7 +32,7 @@ package struct CompiledModel: Sendable {
             case .execute(let primitive, _, _): "\(step.place): \(primitive.name), \(primitive.implementation)"
             case .gather: "\(step.place): gathers rows"
             case .evaluate: "\(step.place): plainly"
-            case .hold(_, let name, _): "\(step.place): holds \"\(name)\""
+            case .hold(_, let name, _, _): "\(step.place): holds \"\(name)\""
             }
         }
     }
@@ -109,14 +109,15 @@ package struct CompiledModel: Sendable {
         inference.foldedElements = max(inference.foldedElements, min(1 << 27, runner.largestTensorBytes / 8))
         let inferred = try inference.infer(graph)
         if !inferred.unsupported.isEmpty { throw .unsupported(inferred.unsupported) }
+        let quantised = QuantisedConstant.all(in: graph, inferred.facts)
         for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
 
         var builder: StepBuilder
         do throws(OneDNNError) {
             engine = try CPUEngine()
             builder = try StepBuilder(
-                graph, facts: inferred.facts, engine: engine, largestTensorBytes: runner.largestTensorBytes,
-                operandType: operandType)
+                graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 ? quantised : [:],
+                engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType)
         } catch {
             throw .engine("\(error)")
         }
@@ -150,8 +151,8 @@ package struct CompiledModel: Sendable {
     }
 
     private static let passes: [any GraphPass] = [
-        FoldConstants(), RemovePassThrough(), FoldBatchNormalization(), RecogniseActivations(), RecogniseGelu(),
-        RecogniseLayerNormalization(), FuseFollowers(),
+        FoldConstants(), RemovePassThrough(), FoldPadding(), FoldBatchNormalization(), RecogniseActivations(),
+        RecogniseGelu(), RecogniseLayerNormalization(), FuseFollowers(quantises: true),
     ]
 
     /// One run with memory of its own, which is given back afterwards; many runs are faster with a ``Run`` that is kept.

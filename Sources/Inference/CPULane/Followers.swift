@@ -7,6 +7,8 @@ struct Followers {
     private(set) var operands: [(argument: Argument, form: Form)] = []
     /// The value that comes out.
     private(set) var result: String
+    /// How it is quantised at the end, behind all post-operations; nil where it stays float32.
+    private(set) var quantisation: AffineQuantisation?
 
     init(behind node: Node) { result = node.result }
 
@@ -20,6 +22,8 @@ struct Followers {
         operands.append((.postOperation(attributes.postOperations.count), form))
         attributes.postOperations.append(.binary(function, descriptor))
     }
+
+    fileprivate mutating func quantise(_ quantisation: AffineQuantisation) { self.quantisation = quantisation }
 
     /// Multiplies the result of the first node.
     mutating func multiply(by scale: Float) { attributes.outputScale = .common(scale) }
@@ -36,17 +40,21 @@ extension StepBuilder {
     ///   - axis: Of the shape, along which an operand may have one number for each index; last or second dimension of the
     ///     primitive's.
     ///   - byRow: Whether an operand may have a row of its own for each index of the first of four axes.
+    ///   - quantises: Whether the last node may be QuantizeLinear.
     /// - Returns: Nil where oneDNN has no such post-operation.
     /// - Throws: What descriptors do.
     mutating func followers(
         _ nodes: [Node], behind start: Followers, shape: [Int], as dimensions: [Int]? = nil, axis: Int,
-        byRow: Bool = false
+        byRow: Bool = false, quantises: Bool = false
     ) throws(OneDNNError) -> Followers? {
         var chain = start
         let target = dimensions ?? shape
         for node in nodes {
             if let functions = ElementFunctions(node, initialisers) {
                 for function in functions.list { chain.append(function) }
+            } else if let quantisation = AffineQuantisation(node, initialisers), node.isStandard("QuantizeLinear") {
+                guard quantises else { return nil }
+                chain.quantise(quantisation)
             } else {
                 guard let function = BinaryFunction(node), node.inputs.count == 2 else { return nil }
                 let other = node.inputs[0] == chain.result ? node.inputs[1] : node.inputs[0]

@@ -10,13 +10,14 @@ enum Place: Hashable, Sendable {
     case constant(Int)
 }
 
-/// A value of float32 with its bytes and how they lie.
+/// A value with its bytes and how they lie. What it stands for is float32, or the 8-bit integers that it has.
 struct Form: Hashable, Sendable {
     var place: Place
     var descriptor: MemoryDescriptor
     /// Bytes from the beginning of the place to the first element.
     var offset = 0
-    /// What the elements have yet to be multiplied by.
+    /// What has yet to be subtracted from the elements, and what they then have to be multiplied by.
+    var zeroPoint: Int32 = 0
     var scale: Float = 1
 }
 
@@ -37,7 +38,7 @@ struct Step: PlannedStep, Sendable {
         /// Computes a node plainly, from tensors and to tensors.
         case evaluate(Node)
         /// Makes a tensor of row-major bytes.
-        case hold(StepInput, name: String, shape: [Int])
+        case hold(StepInput, name: String, ElementType, shape: [Int])
     }
 
     /// How errors name the node.
@@ -53,7 +54,7 @@ struct Step: PlannedStep, Sendable {
     var inputs: [StepInput] {
         switch action {
         case .execute(_, let inputs, _): inputs
-        case .gather(_, let input, _, _), .hold(let input, _, _): [input]
+        case .gather(_, let input, _, _), .hold(let input, _, _, _): [input]
         case .evaluate: []
         }
     }
@@ -82,7 +83,7 @@ struct Step: PlannedStep, Sendable {
         switch action {
         case .execute, .gather: []
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
-        case .hold(_, let name, _): [name]
+        case .hold(_, let name, _, _): [name]
         }
     }
 }

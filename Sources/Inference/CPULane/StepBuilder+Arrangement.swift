@@ -7,6 +7,11 @@ extension StepBuilder {
         var axis = node.int("axis") ?? 1
         if axis < 0 { axis += shape.count }
         guard shape.indices.contains(axis) else { return false }
+        if try attempt({ (builder) throws(OneDNNError) in
+            try builder.addQuantisedConcatenation(node, axis: axis, shape: shape)
+        }) {
+            return true
+        }
         for isPlain in [false, true] {
             var sources: [Form] = []
             for name in node.inputs {
@@ -31,10 +36,14 @@ extension StepBuilder {
 
     /// The same bytes, read in another order; who needs them row-major moves them.
     mutating func addTransposition(_ node: Node) throws(OneDNNError) -> Bool {
-        guard let shape = self.shape(of: node.result), !shape.isEmpty, var source = try strided(node.inputs[0]) else {
-            return false
-        }
+        guard let shape = self.shape(of: node.result), !shape.isEmpty else { return false }
         let order = node.ints("perm") ?? shape.indices.reversed()
+        if var quantised = quantisedView(node.inputs[0]), quantised.descriptor.strides != nil {
+            quantised.descriptor = try quantised.descriptor.permuted(order)
+            bind(node.result, toQuantised: quantised)
+            return true
+        }
+        guard var source = try strided(node.inputs[0]) else { return false }
         source.descriptor = try source.descriptor.permuted(order)
         bind(node.result, to: source)
         return true
@@ -47,6 +56,14 @@ extension StepBuilder {
         else { return false }
         // Training mode of Dropout is refused when it runs.
         if node.operatorName == "Dropout" && node.inputs.count > 2 { return false }
+        if let quantised = quantisedView(node.inputs[0]) {
+            if let same = try quantised.reshaped(Self.dimensions(shape)) {
+                bind(node.result, toQuantised: same)
+            } else {
+                bind(node.result, toQuantised: try plain(quantised, as: shape))
+            }
+            return true
+        }
         guard let view = try view(node.inputs[0]) else { return false }
         if extents == shape {
             bind(node.result, to: view)

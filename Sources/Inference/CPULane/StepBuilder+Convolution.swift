@@ -4,13 +4,19 @@ extension StepBuilder {
     /// Data N × C × spatial, weights M × C/group × kernel, bias M.
     mutating func addConvolution(_ node: Node, _ nodes: [Node]) throws(OneDNNError) -> Bool {
         guard let shape = self.shape(of: node.result), let weightsShape = self.shape(of: node.inputs[1]),
-            let source = try self.form(node.inputs[0]), shape.count >= 3, shape.count <= 5
+            let input = self.shape(of: node.inputs[0]), shape.count >= 3, shape.count <= 5
         else { return false }
-        let (input, kernel) = (source.descriptor.dimensions, Array(weightsShape[2...]))
+        let kernel = Array(weightsShape[2...])
         guard let geometry = try? WindowGeometry(node, input: Array(input[2...]), kernel: kernel), geometry.isSmall
         else {
             return false
         }
+        if try attempt({ (builder) throws(OneDNNError) in
+            try builder.addQuantisedConvolution(node, nodes, geometry, shape: shape)
+        }) {
+            return true
+        }
+        guard let source = try self.form(node.inputs[0]) else { return false }
         let groups = node.int("group") ?? 1
         let parts = groups == 1 ? weightsShape : [groups, weightsShape[0] / groups] + weightsShape[1...]
         guard let weights = try plain(node.inputs[1], as: parts),
@@ -21,9 +27,7 @@ extension StepBuilder {
             bias = try plain(node.inputs[2])
             guard bias != nil else { return false }
         }
-        let window = Window(
-            strides: geometry.strides, dilations: geometry.dilations, paddingBefore: geometry.padsBefore,
-            paddingAfter: geometry.padsAfter)
+        let window = Window(geometry)
         func operation(_ layout: MemoryDescriptor.Layout) throws(OneDNNError) -> OneDNNKit.Convolution {
             OneDNNKit.Convolution(
                 try source.descriptor.with(layout, operandType),
@@ -48,6 +52,14 @@ extension StepBuilder {
         if let bias { inputs.append(try self.input(.bias, bias, of: primitive)) }
         try append(primitive, inputs + self.inputs(followers, of: primitive), result: followers.result)
         return true
+    }
+}
+
+extension Window {
+    init(_ geometry: WindowGeometry) {
+        self.init(
+            strides: geometry.strides, dilations: geometry.dilations, paddingBefore: geometry.padsBefore,
+            paddingAfter: geometry.padsAfter)
     }
 }
 

@@ -15,9 +15,7 @@ extension StepBuilder {
             guard let geometry = try? WindowGeometry(node, input: spatial, kernel: kernel), geometry.isSmall else {
                 return false
             }
-            window = Window(
-                strides: geometry.strides, dilations: geometry.dilations, paddingBefore: geometry.padsBefore,
-                paddingAfter: geometry.padsAfter)
+            window = Window(geometry)
             for axis in kernel.indices {
                 let reach = (kernel[axis] - 1) * window.dilations[axis] + 1
                 // What a size that is rounded up needs.
@@ -32,6 +30,13 @@ extension StepBuilder {
         let kind: Pooling.Kind =
             isMaximum
             ? .maximum : node.int("count_include_pad") == 1 ? .averageWithPadding : .averageWithoutPadding
+        if isMaximum,
+            try attempt({ (builder) throws(OneDNNError) in
+                try builder.addQuantisedMaximum(node, kernel: kernel, window, shape: shape)
+            })
+        {
+            return true
+        }
         for isPlain in [false, true] {
             guard let source = try isPlain ? plain(node.inputs[0]) : form(node.inputs[0]),
                 let primitive = try self.primitive(

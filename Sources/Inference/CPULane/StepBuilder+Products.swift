@@ -35,14 +35,12 @@ extension StepBuilder {
                 Array(rest), behind: start, shape: shape, as: target, axis: max(shape.count - 1, 0), byRow: true)
         else { return false }
         if target == shape, isTransposedNext(followers, shape) {
-            let before = self
             let order = try MemoryDescriptor(target, .float32, strides: StridedView.dense(target, order: [0, 2, 1, 3]))
-            do throws(OneDNNError) {
-                if try addProduct(source, weights, bias: bias, order, followers, isChain: true) { return true }
-            } catch  where error.code != .unimplemented && error.code != .invalidArguments {
-                throw error
-            } catch {}
-            self = before
+            if try attempt({ (builder) throws(OneDNNError) in
+                try builder.addProduct(source, weights, bias: bias, order, followers, isChain: true)
+            }) {
+                return true
+            }
         }
         return try addProduct(
             source, weights, bias: bias, MemoryDescriptor(target, .float32), followers, isChain: !nodes.isEmpty)

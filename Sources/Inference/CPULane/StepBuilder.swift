@@ -7,6 +7,8 @@ struct StepBuilder {
     let uses: ValueUses
     let nodes: [Node]
     let initialisers: [String: Tensor]
+    /// 8-bit weights, by the name of the float32 value that they stand for.
+    let quantisedConstants: [String: QuantisedConstant]
     /// Larger values are left to the plain evaluation, which refuses them when they would be made.
     let largestTensorBytes: Int
     /// What convolutions and products with constant weights take; they add up, and give, float32.
@@ -23,6 +25,8 @@ struct StepBuilder {
     /// Where constants are laid out.
     private let stream: CPUStream
     private var forms: [String: Form] = [:]
+    /// Values of float32 that still lie as 8-bit integers.
+    private var quantised: [String: Form] = [:]
     /// Values that exist as tensors when a run comes to the next step.
     private(set) var held: Set<String>
     private var moves: [Move: Place] = [:]
@@ -36,9 +40,10 @@ struct StepBuilder {
         var target: MemoryDescriptor
     }
 
-    init(_ graph: Graph, facts: [String: Fact], engine: CPUEngine, largestTensorBytes: Int, operandType: DataType)
-        throws(OneDNNError)
-    {
+    init(
+        _ graph: Graph, facts: [String: Fact], quantisedConstants: [String: QuantisedConstant], engine: CPUEngine,
+        largestTensorBytes: Int, operandType: DataType
+    ) throws(OneDNNError) {
         self.facts = facts
         uses = ValueUses(graph)
         nodes = graph.nodes
@@ -46,6 +51,7 @@ struct StepBuilder {
         self.largestTensorBytes = largestTensorBytes
         self.operandType = operandType
         initialisers = graph.initialisers
+        self.quantisedConstants = quantisedConstants
         held = Set(graph.inputs.map(\.name))
         stream = try CPUStream(on: engine)
     }
@@ -78,38 +84,54 @@ struct StepBuilder {
             (0...followers.count).reversed().map { (type, $0) }
         }) {
             operandType = type
-            // What a form that turns out not to be there has added on the way is taken back.
-            let before = self
-            do throws(OneDNNError) {
-                if try addFast(node, followers: Array(followers.prefix(count))) { return count }
-            } catch  where error.code != .unimplemented && error.code != .invalidArguments {
-                throw error
-            } catch {
-                self = before
-                continue
+            let nodes = Array(followers.prefix(count))
+            if try attempt({ (builder) throws(OneDNNError) in try builder.addFast(node, followers: nodes) }) {
+                return count
             }
-            self = before
         }
         try evaluate(node)
         return 0
+    }
+
+    /// Adds what there may be no form for; what that has added on the way is then taken back.
+    mutating func attempt(
+        _ addition: (inout StepBuilder) throws(OneDNNError) -> Bool
+    ) throws(OneDNNError) -> Bool {
+        let before = self
+        do throws(OneDNNError) {
+            if try addition(&self) { return true }
+        } catch  where error.code != .unimplemented && error.code != .invalidArguments {
+            throw error
+        } catch {}
+        self = before
+        return false
     }
 
     private mutating func addFast(_ node: Node, followers: [Node]) throws(OneDNNError) -> Bool {
         guard node.domain.isEmpty else { return false }
         switch node.operatorName {
         case "Conv": return try addConvolution(node, followers)
-        case "MatMul": return try addMatrixProduct(node, followers)
-        case "Gemm": return try addGeneralProduct(node, followers)
+        case "MatMul", "Gemm":
+            if try attempt({ (builder) throws(OneDNNError) in try builder.addQuantisedProduct(node, followers) }) {
+                return true
+            }
+            return try node.operatorName == "Gemm"
+                ? addGeneralProduct(node, followers) : addMatrixProduct(node, followers)
         case "ConvTranspose": return try addTransposedConvolution(node, followers)
         case "BatchNormalization": return try addBatchNormalization(node, followers)
         case "Add", "Sum", "Sub", "Mul", "Div", "Max", "Min":
             if followers.isEmpty, try addElementFunctions(node) { return true }
+            if try attempt({ (builder) throws(OneDNNError) in try builder.addQuantisedSum(node, followers) }) {
+                return true
+            }
             return try addBinary(node, followers)
         default: break
         }
         guard followers.isEmpty else { return false }
         switch node.operatorName {
         case "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool": return try addPooling(node)
+        case "Resize", "Upsample": return try addResizing(node)
+        case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin": return try addReduction(node)
         case "Softmax", "LogSoftmax": return try addSoftmax(node)
         case "LayerNormalization": return try addLayerNormalization(node)
         case "Concat": return try addConcatenation(node)
@@ -119,6 +141,8 @@ struct StepBuilder {
         case "Slice": return try addSlice(node)
         case "Split": return try addSplit(node)
         case "DepthToSpace": return try addDepthToSpace(node)
+        case "QuantizeLinear": return try addQuantisation(node)
+        case "DequantizeLinear": return try addDequantisation(node)
         default: return try addElementFunctions(node)
         }
     }
@@ -136,10 +160,10 @@ struct StepBuilder {
         guard !held.contains(name) else { return }
         if let tensor = initialisers[name] {
             scope[name] = tensor
-        } else if let shape = self.shape(of: name), let form = try plain(name) {
+        } else if let type = stepType(of: name), let shape = type.extents, let form = try plain(name) {
             let source = StepInput(argument: .source, place: form.place, offset: form.offset)
-            steps.append(
-                Step(place: place, operatorName: operatorName, action: .hold(source, name: name, shape: shape)))
+            let action = Step.Action.hold(source, name: name, type.elementType, shape: shape)
+            steps.append(Step(place: place, operatorName: operatorName, action: action))
         } else {
             return
         }
@@ -148,13 +172,19 @@ struct StepBuilder {
 
     // MARK: Values
 
-    /// The shape of a value that steps can work on: float32, of known extents, not empty. Nil for others.
+    /// The shape of a value of float32 that steps can work on. Nil for others.
     func shape(of name: String) -> [Int]? {
+        guard let type = stepType(of: name), type.elementType == .float32 else { return nil }
+        return type.extents
+    }
+
+    /// The type of a value that steps can work on: float32 or 8-bit integers, of known extents, not empty. Nil for others.
+    func stepType(of name: String) -> TensorType? {
         let type = initialisers[name].map { TensorType($0.elementType, extents: $0.shape) } ?? facts[name]?.type
-        guard let type, type.elementType == .float32, let extents = type.extents, extents.count <= 6,
+        guard let type, DataType(type.elementType) != nil, let extents = type.extents, extents.count <= 6,
             let count = try? Extents.count(extents), count > 0, count <= largestTensorBytes / 8
         else { return nil }
-        return extents
+        return type
     }
 
     /// As oneDNN has it: a scalar is a list of one.
@@ -173,7 +203,14 @@ struct StepBuilder {
     /// it.
     mutating func view(_ name: String) throws(OneDNNError) -> Form? {
         if let form = forms[name] { return form }
-        guard let shape = shape(of: name) else { return nil }
+        if let form = quantised[name] {
+            let result = try dequantised(form)
+            forms[name] = result
+            return result
+        }
+        guard let type = stepType(of: name), let shape = type.extents, let elements = DataType(type.elementType) else {
+            return nil
+        }
         let place: Place
         if let tensor = initialisers[name] {
             place = .constant(constants.count)
@@ -183,19 +220,43 @@ struct StepBuilder {
         } else {
             return nil
         }
-        let form = Form(place: place, descriptor: try MemoryDescriptor(Self.dimensions(shape), .float32))
+        let form = Form(place: place, descriptor: try MemoryDescriptor(Self.dimensions(shape), elements))
         forms[name] = form
         return form
     }
 
+    /// The value as 8-bit integers, with zero point and scale; nil where it does not lie like that.
+    func quantisedView(_ name: String) -> Form? { quantised[name] }
+
+    /// Lets the value `name` of float32 be what 8-bit integers stand for.
+    mutating func bind(_ name: String, toQuantised form: Form) { quantised[name] = form }
+
     /// The value in row-major order, read under `dimensions`, of which there are as many elements.
     mutating func plain(_ name: String, as dimensions: [Int]? = nil) throws(OneDNNError) -> Form? {
         guard let view = try self.view(name) else { return nil }
-        var form = try multiplied(moved(view, to: view.descriptor.with(.plain)))
+        return try multiplied(plain(view, as: dimensions))
+    }
+
+    /// The same in row-major order.
+    mutating func plain(_ view: Form, as dimensions: [Int]? = nil) throws(OneDNNError) -> Form {
+        var form = try moved(view, to: view.descriptor.with(.plain))
         if let dimensions, dimensions != form.descriptor.dimensions {
-            form.descriptor = try MemoryDescriptor(Self.dimensions(dimensions), .float32)
+            form.descriptor = try MemoryDescriptor(Self.dimensions(dimensions), view.descriptor.type)
         }
         return form
+    }
+
+    /// The float32 that 8-bit integers stand for.
+    private mutating func dequantised(_ form: Form) throws(OneDNNError) -> Form {
+        let target = try form.dense(.float32)
+        let move = Move(source: form, target: target)
+        if let place = moves[move] { return Form(place: place, descriptor: target) }
+        var attributes = Attributes()
+        (attributes.sourceZeroPoint, attributes.outputScale) = (form.zeroPoint, .common(form.scale))
+        let reorder = try Primitive(Reorder(form.descriptor, to: target), attributes, on: engine)
+        let place = append(reorder, [StepInput(argument: .source, place: form.place, offset: form.offset)])
+        moves[move] = place
+        return Form(place: place, descriptor: target)
     }
 
     /// The elements themselves, where they are still to be multiplied.
@@ -257,7 +318,8 @@ struct StepBuilder {
             return same
         }
         let move = Move(source: form, target: target)
-        var result = Form(place: form.place, descriptor: target, scale: form.scale)
+        var result = Form(
+            place: form.place, descriptor: target, zeroPoint: form.zeroPoint, scale: form.scale)
         if let place = moves[move] {
             result.place = place
         } else {
@@ -272,9 +334,14 @@ struct StepBuilder {
     /// A new constant of float32, row-major.
     mutating func constant(_ values: [Double], _ dimensions: [Int]) throws(OneDNNError) -> Form? {
         guard let tensor = try? Tensor(.float32, shape: dimensions, doubles: values) else { return nil }
+        return try constant(tensor, dimensions)
+    }
+
+    /// A new constant of elements that steps can work on.
+    mutating func constant(_ tensor: Tensor, _ dimensions: [Int]) throws(OneDNNError) -> Form? {
+        guard let type = DataType(tensor.elementType) else { return nil }
         constants.append(.tensor(tensor))
-        return Form(
-            place: .constant(constants.count - 1), descriptor: try MemoryDescriptor(dimensions, .float32))
+        return Form(place: .constant(constants.count - 1), descriptor: try MemoryDescriptor(dimensions, type))
     }
 
     // MARK: Steps
@@ -318,14 +385,24 @@ struct StepBuilder {
     mutating func append(
         _ primitive: Primitive, _ inputs: [StepInput], result name: String
     ) throws(OneDNNError) {
-        guard let shape = shape(of: name), var descriptor = primitive.descriptor(of: .destination) else {
+        guard let shape = stepType(of: name)?.extents else {
             preconditionFailure("the shape of \"\(name)\" was checked before")
         }
+        forms[name] = try resultForm(primitive, inputs, as: Self.dimensions(shape))
+    }
+
+    /// Adds a primitive; its result as it lies, under other dimensions with as many elements where they are given.
+    mutating func resultForm(
+        _ primitive: Primitive, _ inputs: [StepInput], as dimensions: [Int]? = nil
+    ) throws(OneDNNError) -> Form {
+        guard var descriptor = primitive.descriptor(of: .destination) else {
+            preconditionFailure("\(primitive.name) has no destination")
+        }
         let place = append(primitive, inputs)
-        let plain = try MemoryDescriptor(Self.dimensions(shape), .float32)
+        let plain = try MemoryDescriptor(dimensions ?? descriptor.dimensions, descriptor.type)
         // Where axes have one element, other strides may be the same; primitives compare them one by one.
         if descriptor.dimensions != plain.dimensions || descriptor.hasPlacesOf(plain) { descriptor = plain }
-        forms[name] = Form(place: place, descriptor: descriptor)
+        return Form(place: place, descriptor: descriptor)
     }
 
     /// Lets the value `name` be what already lies somewhere.

@@ -94,7 +94,13 @@ package enum StridedView {
 extension Form {
     /// Whether there are other bytes between the elements.
     var hasGaps: Bool {
-        descriptor.strides != nil && descriptor.reachByteCount != 4 * descriptor.elementCount
+        descriptor.strides != nil && descriptor.reachByteCount != descriptor.type.byteCount * descriptor.elementCount
+    }
+
+    /// How elements of that type lie in the same order without gaps, row-major where that is no regular one.
+    func dense(_ type: DataType) throws(OneDNNError) -> MemoryDescriptor {
+        if !hasGaps, let same = try descriptor.retyped(type) { return same }
+        return try descriptor.with(.plain, type)
     }
 
     /// The same elements under another shape; nil where they would have to be moved.
@@ -109,8 +115,8 @@ extension Form {
     /// The same place read with other strides.
     func with(_ shape: [Int], _ strides: [Int], offset: Int = 0) throws(OneDNNError) -> Form {
         var form = self
-        form.descriptor = try MemoryDescriptor(shape, .float32, strides: strides)
-        form.offset += 4 * offset
+        form.descriptor = try MemoryDescriptor(shape, descriptor.type, strides: strides)
+        form.offset += descriptor.type.byteCount * offset
         return form
     }
 }

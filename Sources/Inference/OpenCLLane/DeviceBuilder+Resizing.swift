@@ -4,19 +4,7 @@ extension DeviceBuilder {
     /// Axis by axis, as weighted sums of elements that the plain operator names.
     mutating func addResizing(_ node: Node) throws(ModelError) -> Bool {
         guard let shape = self.shape(of: node.result), let source = plain(node.inputs[0]) else { return false }
-        func numbers(_ input: Int) -> [Double]? {
-            node.inputs.count > input && !node.inputs[input].isEmpty ? known(node.inputs[input])?.doubles() : nil
-        }
-        let isUpsample = node.operatorName == "Upsample"
-        let isOld = node.opset < 11
-        let scales = isUpsample ? node.floats("scales") ?? numbers(1) : numbers(isOld ? 1 : 2)
-        let sizes = isUpsample || isOld ? nil : numbers(3)?.map { Int($0) }
-        guard scales != nil || sizes != nil,
-            var plan = try? ResizePlan(node, input: source.shape, scales: scales, sizes: sizes), plan.output == shape
-        else { return false }
-        if isUpsample || isOld { plan.mode.useVersion10() }
-        // What lies outside a region has a value of its own.
-        if plan.isCropped { return false }
+        guard let plan = ResizePlan(node, input: source.shape, known: known), plan.output == shape else { return false }
         var value = source
         let axes = shape.indices.filter { plan.scales[$0] != 1 || plan.output[$0] != plan.input[$0] }
         guard !axes.isEmpty else {

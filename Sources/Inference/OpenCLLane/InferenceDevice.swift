@@ -1,7 +1,7 @@
 import Kernels
 package import OpenCLKit
 
-/// The kernels of inference on one OpenCL device, through one queue. Used by the thread that made it.
+/// The kernels of inference on one OpenCL device, through one queue. Used by one thread at a time.
 package final class InferenceDevice {
     package let tuning: KernelTuning
     let context: Context

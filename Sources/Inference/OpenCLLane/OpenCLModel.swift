@@ -5,7 +5,7 @@ import OpenCLKit
 /// follows a node in the same pass; nodes without a kernel are evaluated plainly on the host, so what the plain runner runs
 /// runs here too.
 ///
-/// One run at a time, on the thread that made it.
+/// One run at a time, and one for all models of a device.
 package final class OpenCLModel {
     /// Inputs with the types that the model was compiled for.
     package let inputs: [Graph.Port]

@@ -1,12 +1,14 @@
 /// Activations and arithmetic behind a convolution, matrix product, normalisation or sum become followers of that node,
 /// where nothing else takes what lies between: so a residual and what follows it are computed before the result is
-/// written once.
+/// written once. Where wanted, the quantisation of the result is the last of them.
 package struct FuseFollowers: GraphPass {
     private static let products: Set<String> = ["Conv", "ConvTranspose", "Gemm", "MatMul"]
     private static let sums: Set<String> = ["BatchNormalization", "Add", "Sum", "Mul", "Sub"]
     private static let arithmetic: Set<String> = ["Add", "Sum", "Mul", "Sub"]
 
-    package init() {}
+    private let quantises: Bool
+
+    package init(quantises: Bool = false) { self.quantises = quantises }
 
     package func apply(_ graph: Graph, _ facts: [String: Fact]) throws(ModelError) -> Graph {
         let uses = ValueUses(graph)
@@ -50,8 +52,9 @@ package struct FuseFollowers: GraphPass {
         let next = graph.nodes[place]
         guard next.domain.isEmpty, let output = next.outputs.first, next.inputs.count(where: { $0 == value }) == 1,
             let type = facts[value]?.type, type.elementType == .float32, type.extents != nil,
-            facts[output]?.type == type
+            quantises && next.isStandard("QuantizeLinear") && next.inputs[0] == value || facts[output]?.type == type
         else { return nil }
+        if next.isStandard("QuantizeLinear") { return place }
         if let functions = ElementFunctions(next, graph.initialisers), next.inputs[functions.input] == value {
             return place
         }

@@ -10,7 +10,7 @@ package final class ImageReader {
         /// `[1, channels, height, width]`, or `[1, height, width, channels]`.
         package var tensor: Tensor
         package var placement: ImagePlacement
-        package var format: ImageFormat
+        package var header: ImageHeader
         /// What the person should be told, e.g. `first page of 3`.
         package var notes: [String]
         /// What was wrong with the file, which was read nevertheless.
@@ -122,7 +122,7 @@ package final class ImageReader {
         }
         return Result(
             tensor: try writer.tensor(picture, isWide: working == .rgba16), placement: geometry.placement,
-            format: header.format, notes: header.notes + color.notes, damage: decoder.damage)
+            header: header, notes: header.notes + color.notes, damage: decoder.damage)
     }
 
     /// Decodes row by row and resamples as soon as the rows of a chunk are there.

@@ -9,18 +9,24 @@ package struct PictureEncoder: Sendable {
     /// 1 ... 100 for JPEG and WebP.
     package var quality: Int
     package var lossless: Bool
+    /// For an upright picture of its size. A gray picture with a profile is written in colour, as profiles are for colours.
+    package var metadata: ImageMetadata
 
-    package init(format: ImageFormat = .png, bitsPerChannel: Int = 8, quality: Int = 85, lossless: Bool = false) {
+    package init(
+        format: ImageFormat = .png, bitsPerChannel: Int = 8, quality: Int = 85, lossless: Bool = false,
+        metadata: ImageMetadata = ImageMetadata()
+    ) {
         self.format = format
         self.bitsPerChannel = bitsPerChannel
         self.quality = quality
         self.lossless = lossless
+        self.metadata = metadata
     }
 
     /// Rows that are made and encoded at a time.
     private static let batchRows = 16
 
-    /// The file of one picture, untagged sRGB.
+    /// The file of one picture, in sRGB.
     ///
     /// - Parameters:
     ///   - picture: `[3, height, width]` or `[1, height, width]` (gray), with or without a leading 1; 0 ... 1, clipped, and 0
@@ -39,7 +45,8 @@ package struct PictureEncoder: Sendable {
             let encoder = try CodecRegistry.encoder(
                 for: EncodeRequest(
                     format: format, width: samples.width, height: samples.height, layout: isWide ? .rgba16 : .rgbx8,
-                    isGray: samples.channelCount == 1, isOpaque: true, quality: quality, lossless: lossless))
+                    isGray: samples.channelCount == 1 && metadata.icc == nil, isOpaque: true, quality: quality,
+                    lossless: lossless, metadata: metadata))
             let stride = samples.width * (isWide ? 8 : 4)
             let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: stride * Self.batchRows, alignment: 64)
             defer { rows.deallocate() }

@@ -4,26 +4,13 @@ import COneDNN
 ///
 /// Source N × C × spatial, destination N × O × spatial. Weights O × C × kernel, or with groups G × O/G × C/G × kernel;
 /// depthwise is G = C. Plain bytes of ONNX's weights O × C/G × kernel are those of the grouped form. Bias: O.
-package struct Convolution: PrimitiveOperation {
-    package let source: MemoryDescriptor
-    package let weights: MemoryDescriptor
-    package let bias: MemoryDescriptor?
-    package let destination: MemoryDescriptor
+package struct Convolution: WindowedSumOfProducts {
+    package let operands: ProductOperands
     package let window: Window
 
-    package init(
-        _ source: MemoryDescriptor, weights: MemoryDescriptor, bias: MemoryDescriptor? = nil,
-        destination: MemoryDescriptor, window: Window
-    ) {
-        self.source = source
-        self.weights = weights
-        self.bias = bias
-        self.destination = destination
+    package init(_ operands: ProductOperands, window: Window) {
+        self.operands = operands
         self.window = window
-    }
-
-    package var arguments: [Argument] {
-        [.source, .weights] + (bias == nil ? [] : [.bias]) + [.destination]
     }
 
     /// `2 * N * O * (C / G) * kernel * spatial` of the destination, taps on padding included, and one more for a bias.
@@ -39,8 +26,7 @@ package struct Convolution: PrimitiveOperation {
         try window.validate(spatialRank: source.rank - 2)
         var operation = dnnl_convolution_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
-        // One without dimensions is none.
-        var bias = bias?.raw ?? dnnl_memory_desc_t()
+        var bias = operands.rawBias
         let window = window.raw
         try check(
             engine.functions.dnnl_dilated_convolution_forward_desc_init(

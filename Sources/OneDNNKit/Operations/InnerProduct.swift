@@ -1,25 +1,10 @@
 import COneDNN
 
 /// A fully connected layer: source N × C [× spatial], weights O × C [× spatial], bias O, destination N × O.
-package struct InnerProduct: PrimitiveOperation {
-    package let source: MemoryDescriptor
-    package let weights: MemoryDescriptor
-    package let bias: MemoryDescriptor?
-    package let destination: MemoryDescriptor
+package struct InnerProduct: PlainSumOfProducts {
+    package let operands: ProductOperands
 
-    package init(
-        _ source: MemoryDescriptor, weights: MemoryDescriptor, bias: MemoryDescriptor? = nil,
-        destination: MemoryDescriptor
-    ) {
-        self.source = source
-        self.weights = weights
-        self.bias = bias
-        self.destination = destination
-    }
-
-    package var arguments: [Argument] {
-        [.source, .weights] + (bias == nil ? [] : [.bias]) + [.destination]
-    }
+    package init(_ operands: ProductOperands) { self.operands = operands }
 
     /// `2 * N * O * C * spatial`, and one for each element of the destination for a bias.
     package var floatingPointOperations: Int {
@@ -32,8 +17,7 @@ package struct InnerProduct: PrimitiveOperation {
     package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_inner_product_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
-        // One without dimensions is none.
-        var bias = bias?.raw ?? dnnl_memory_desc_t()
+        var bias = operands.rawBias
         try check(
             engine.functions.dnnl_inner_product_forward_desc_init(
                 &operation, dnnl_forward_inference, &source, &weights, &bias, &destination), "")

@@ -5,25 +5,10 @@ import COneDNN
 /// Source B… × M × K, weights B… × K × N, destination B… × M × N, all of one rank; batch dimensions of 1 are repeated. An
 /// operand that lies transposed is passed as ``MemoryDescriptor/transposed()``. The bias has the destination's rank and
 /// is repeated along dimensions of 1.
-package struct MatrixProduct: PrimitiveOperation {
-    package let source: MemoryDescriptor
-    package let weights: MemoryDescriptor
-    package let bias: MemoryDescriptor?
-    package let destination: MemoryDescriptor
+package struct MatrixProduct: PlainSumOfProducts {
+    package let operands: ProductOperands
 
-    package init(
-        _ source: MemoryDescriptor, weights: MemoryDescriptor, bias: MemoryDescriptor? = nil,
-        destination: MemoryDescriptor
-    ) {
-        self.source = source
-        self.weights = weights
-        self.bias = bias
-        self.destination = destination
-    }
-
-    package var arguments: [Argument] {
-        [.source, .weights] + (bias == nil ? [] : [.bias]) + [.destination]
-    }
+    package init(_ operands: ProductOperands) { self.operands = operands }
 
     /// `2 * B * M * N * K`, and one more for each element of the destination for a bias.
     package var floatingPointOperations: Int {
@@ -35,8 +20,7 @@ package struct MatrixProduct: PrimitiveOperation {
     package func describe(on engine: CPUEngine, attributes: PreparedAttributes) throws(OneDNNError) -> OpaquePointer {
         var operation = dnnl_matmul_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
-        // One without dimensions is none.
-        var bias = bias?.raw ?? dnnl_memory_desc_t()
+        var bias = operands.rawBias
         try check(
             engine.functions.dnnl_matmul_desc_init(&operation, &source, &weights, &bias, &destination), "")
         return try engine.primitiveDescription(&operation, attributes)

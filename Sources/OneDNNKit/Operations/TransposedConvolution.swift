@@ -4,26 +4,13 @@ import COneDNN
 ///
 /// Source N × C × spatial, destination N × O × spatial. Weights O × C × kernel, or G × O/G × C/G × kernel: ONNX keeps
 /// C × O/G × kernel, which is this with two dimensions exchanged (``MemoryDescriptor/permuted(_:)``). Bias: O.
-package struct TransposedConvolution: PrimitiveOperation {
-    package let source: MemoryDescriptor
-    package let weights: MemoryDescriptor
-    package let bias: MemoryDescriptor?
-    package let destination: MemoryDescriptor
+package struct TransposedConvolution: WindowedSumOfProducts {
+    package let operands: ProductOperands
     package let window: Window
 
-    package init(
-        _ source: MemoryDescriptor, weights: MemoryDescriptor, bias: MemoryDescriptor? = nil,
-        destination: MemoryDescriptor, window: Window
-    ) {
-        self.source = source
-        self.weights = weights
-        self.bias = bias
-        self.destination = destination
+    package init(_ operands: ProductOperands, window: Window) {
+        self.operands = operands
         self.window = window
-    }
-
-    package var arguments: [Argument] {
-        [.source, .weights] + (bias == nil ? [] : [.bias]) + [.destination]
     }
 
     /// `2 * N * C * (O / G) * kernel * spatial` of the source, and one for each element of the destination for a bias.
@@ -43,8 +30,7 @@ package struct TransposedConvolution: PrimitiveOperation {
         try window.validate(spatialRank: source.rank - 2)
         var operation = dnnl_deconvolution_desc_t()
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
-        // One without dimensions is none.
-        var bias = bias?.raw ?? dnnl_memory_desc_t()
+        var bias = operands.rawBias
         let window = window.raw
         try check(
             engine.functions.dnnl_dilated_deconvolution_forward_desc_init(

@@ -59,7 +59,7 @@ import Testing
         for (picture, preset, size, facts) in cases {
             let result = try reader.read(file: picture.file(), preset: preset)
             #expect(result.tensor.shape == [1, 3] + size)
-            #expect(result.damage == [] && result.format == .png)
+            #expect(result.damage == [] && result.header.format == .png)
             #expect(Self.largestError(result.tensor, facts) <= 2, "\(preset.resize) \(preset.filter)")
         }
     }

@@ -5,16 +5,9 @@ import Testing
 @Suite struct CompiledModelTests {
     /// A small network of which one node has no fast form.
     private static func network() throws -> (model: Model, inputs: [String: Tensor]) {
-        var fixture = GraphFixture(seed: 7)
-        try fixture.input("x", [1, 20, 12, 12])
-        try fixture.constant("w", [40, 20, 3, 3])
-        try fixture.constant("v", [20, 40, 3, 3])
-        let model = fixture.model([
-            node("Conv", ["x", "w"], "c", ["pads": .ints([1, 1, 1, 1])]), node("Relu", ["c"], "r"),
-            node("Conv", ["r", "v"], "d", ["pads": .ints([1, 1, 1, 1])]), node("Add", ["d", "x"], "s"),
+        try GraphFixture.network([
             node("Erf", ["s"], "e"), node("MaxPool", ["e"], "y", ["kernel_shape": .ints([2, 2])]),
         ])
-        return (model, fixture.inputs)
     }
 
     @Test func whatHasNoFastFormIsEvaluatedPlainly() throws {

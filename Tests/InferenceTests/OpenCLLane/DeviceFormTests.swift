@@ -27,27 +27,7 @@ import Testing
     // MARK: Products
 
     @Test(arguments: OpenCLFixture.Form.allCases) func convolutions(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...60) { fixture in
-            let axes = fixture.pick(1...3)
-            let group = fixture.pick([1, 1, 2, 4])
-            let (channels, filters) = (fixture.pick([1, 3, 8, 16]), fixture.pick([1, 4, 16]) * group)
-            let kernel = (0..<axes).map { _ in fixture.pick(1...3) }
-            var attributes: [String: Attribute] = [
-                "strides": .ints((0..<axes).map { _ in fixture.pick(1...2) }),
-                "dilations": .ints((0..<axes).map { _ in fixture.pick(1...2) }), "group": .int(group),
-            ]
-            if fixture.pick(0...2) == 0 {
-                attributes["auto_pad"] = .string(fixture.pick(["SAME_UPPER", "SAME_LOWER", "VALID"]))
-            } else {
-                attributes["pads"] = .ints((0..<(2 * axes)).map { _ in fixture.pick(0...2) })
-            }
-            try fixture.input(
-                "x", [fixture.pick(1...2), channels * group] + (0..<axes).map { _ in fixture.pick(5...11) })
-            try fixture.constant("w", [filters, channels] + kernel)
-            try fixture.constant("b", [filters])
-            let inputs = fixture.pick(0...1) == 0 ? ["x", "w"] : ["x", "w", "b"]
-            return [node("Conv", inputs, "y", attributes)]
-        }
+        try agree(form, seeds: 1...60) { try $0.convolution(mayComputeWeights: false) }
     }
 
     @Test func vectorsOfOtherLengths() throws {
@@ -139,75 +119,15 @@ import Testing
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func chainsBehindConvolutions(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...30) { fixture in
-            let channels = fixture.pick([3, 16, 20])
-            try fixture.input("x", [1, channels, 6, 7])
-            try fixture.constant("w", [channels, channels, 3, 3])
-            try fixture.constant("k", [channels, 1, 1])
-            try fixture.constant("s", [])
-            var nodes = [node("Conv", ["x", "w"], "v0", ["pads": .ints([1, 1, 1, 1])])]
-            for step in 1...fixture.pick(1...4) {
-                let value = "v\(step - 1)"
-                let next: Node =
-                    switch fixture.pick(0...8) {
-                    case 0: node("Relu", [value], "v\(step)")
-                    case 1: node("LeakyRelu", [value], "v\(step)", ["alpha": .float(0.25)])
-                    case 2: node("Sigmoid", [value], "v\(step)")
-                    case 3: node("HardSwish", [value], "v\(step)")
-                    case 4: node("Clip", [value], "v\(step)", ["min": .float(0), "max": .float(6)], opset: 10)
-                    case 5: node("Add", fixture.pick([["x", value], [value, "x"]]), "v\(step)")
-                    case 6: node("Mul", [value, "k"], "v\(step)")
-                    case 7: node("Sub", fixture.pick([["x", value], [value, "x"]]), "v\(step)")
-                    default: node("Add", ["s", value], "v\(step)")
-                    }
-                nodes.append(next)
-            }
-            return nodes
-        }
+        try agree(form, seeds: 1...30) { try $0.chainBehindConvolution(more: ["Sub"]) }
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func matrixProducts(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...40) { fixture in
-            let (m, k, n) = (fixture.pick(1...20), fixture.pick(1...40), fixture.pick([1, 7, 16, 33, 130]))
-            let batches = (0..<fixture.pick(0...3)).map { _ in fixture.pick(1...3) }
-            let (stack, matrix) = (batches + [m, k], batches + [k, n])
-            var shapes = [stack, matrix]
-            switch fixture.pick(0...3) {
-            case 0: shapes[0] = [m, k]
-            case 1: shapes[1] = [k, n]
-            case 2: shapes[1] = batches.map { _ in 1 } + [k, n]
-            default: break
-            }
-            if fixture.pick(0...5) == 0 { shapes = [[k], matrix] }
-            if fixture.pick(0...5) == 0 { shapes = [stack, [k]] }
-            try fixture.input("a", shapes[0])
-            if fixture.pick(0...1) == 0 {
-                try fixture.input("b", shapes[1])
-            } else {
-                try fixture.constant("b", shapes[1])
-            }
-            var nodes = [node("MatMul", ["a", "b"], "p")]
-            if shapes.allSatisfy({ $0.count > 1 }) {
-                try fixture.constant("bias", [n])
-                nodes += [node("Add", ["p", "bias"], "s"), node("Relu", ["s"], "y")]
-            }
-            return nodes
-        }
+        try agree(form, seeds: 1...40) { try $0.matrixProduct() }
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func generalProducts(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...20) { fixture in
-            let (m, k, n) = (fixture.pick(1...20), fixture.pick([2, 40, 900]), fixture.pick([1, 7, 16, 33]))
-            let (first, second) = (fixture.pick(0...1), fixture.pick(0...1))
-            try fixture.input("a", first == 1 ? [k, m] : [m, k])
-            let right = second == 1 ? [n, k] : [k, n]
-            if fixture.pick(0...1) == 0 { try fixture.input("b", right) } else { try fixture.constant("b", right) }
-            try fixture.constant("c", fixture.pick([[n], [1, n], [m, n], [1], []]))
-            let inputs = fixture.pick([["a", "b"], ["a", "b", "c"]])
-            return [
-                node("Gemm", inputs, "p", ["transA": .int(first), "transB": .int(second)]), node("Relu", ["p"], "y"),
-            ]
-        }
+        try agree(form, seeds: 1...20) { try $0.generalProduct() }
     }
 
     /// As exporters write it: heads are cut out of one product, and the scores have a scale and a mask.
@@ -255,39 +175,12 @@ import Testing
     // MARK: Windows, rows and elements
 
     @Test(arguments: OpenCLFixture.Form.allCases) func poolings(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...40) { fixture in
-            let axes = fixture.pick(1...3)
-            try fixture.input(
-                "x", [fixture.pick(1...2), fixture.pick([1, 3, 16])] + (0..<axes).map { _ in fixture.pick(6...9) })
-            let name = fixture.pick(["MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"])
-            var attributes: [String: Attribute] = [:]
-            if !name.hasPrefix("Global") {
-                attributes = [
-                    "kernel_shape": .ints((0..<axes).map { _ in fixture.pick(2...3) }),
-                    "strides": .ints((0..<axes).map { _ in fixture.pick(1...3) }),
-                    "pads": .ints((0..<(2 * axes)).map { _ in fixture.pick(0...1) }),
-                ]
-                attributes["ceil_mode"] = .int(fixture.pick(0...1))
-                if name == "AveragePool" { attributes["count_include_pad"] = .int(fixture.pick(0...1)) }
-            }
-            return [node(name, ["x"], "y", attributes)]
-        }
+        try agree(form, seeds: 1...40) { try $0.pooling() }
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func arithmeticOfTwo(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...40) { fixture in
-            let shape = (0..<fixture.pick(1...4)).map { _ in fixture.pick(1...9) }
-            var part = shape
-            switch fixture.pick(0...3) {
-            case 0: part = Array(shape.dropFirst())
-            case 1: part = []
-            case 2: for axis in part.indices where fixture.pick(0...1) == 0 { part[axis] = 1 }
-            default: break
-            }
-            try fixture.input("a", shape, in: 0.5...2)
-            try fixture.input("b", part, in: 0.5...2)
-            let name = fixture.pick(["Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"])
-            return [node(name, fixture.pick([["a", "b"], ["b", "a"]]), "s"), node("Relu", ["s"], "y")]
+        try agree(form, seeds: 1...40) {
+            try $0.arithmeticOfTwo(["Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"])
         }
     }
 
@@ -365,20 +258,7 @@ import Testing
     // MARK: Arrangement
 
     @Test(arguments: OpenCLFixture.Form.allCases) func valuesThatAreMovedOrRenamed(form: OpenCLFixture.Form) throws {
-        try agree(form, seeds: 1...5) { fixture in
-            try fixture.input("x", [2, 16, 4, 5])
-            try fixture.constant("w", [32, 16, 1, 1])
-            fixture.initialisers["axes"] = try Tensor(indices: [1])
-            fixture.initialisers["shape"] = try Tensor(indices: [2, 32, 20])
-            return [
-                node("Conv", ["x", "w"], "c"), node("Concat", ["c", "x", "c"], "k", ["axis": .int(1)]),
-                node("Conv", ["x", "w"], "d"), node("Reshape", ["d", "shape"], "r"),
-                node("Transpose", ["r"], "t", ["perm": .ints([0, 2, 1])]), node("MatMul", ["t", "r"], "p"),
-                node("Unsqueeze", ["p", "axes"], "u"), node("Squeeze", ["u", "axes"], "q"),
-                node("Flatten", ["q"], "f", ["axis": .int(1)]), node("Flatten", ["k"], "g"),
-                node("Concat", ["f", "g"], "y", ["axis": .int(-1)]),
-            ]
-        }
+        try agree(form, seeds: 1...5) { try $0.movedOrRenamed() }
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func partsAndRepetitions(form: OpenCLFixture.Form) throws {

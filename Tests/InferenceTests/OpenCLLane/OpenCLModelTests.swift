@@ -7,17 +7,10 @@ import Testing
 @Suite(.serialized) struct OpenCLModelTests {
     /// A small network of which two nodes have no kernel.
     private static func network() throws -> (model: Model, inputs: [String: Tensor]) {
-        var fixture = GraphFixture(seed: 7)
-        try fixture.input("x", [1, 20, 12, 12])
-        try fixture.constant("w", [40, 20, 3, 3])
-        try fixture.constant("v", [20, 40, 3, 3])
-        let model = fixture.model([
-            node("Conv", ["x", "w"], "c", ["pads": .ints([1, 1, 1, 1])]), node("Relu", ["c"], "r"),
-            node("Conv", ["r", "v"], "d", ["pads": .ints([1, 1, 1, 1])]), node("Add", ["d", "x"], "s"),
+        try GraphFixture.network([
             node("LRN", ["s"], "l", ["size": .int(3)]), node("Sigmoid", ["l"], "e"),
             node("MaxPool", ["e"], "m", ["kernel_shape": .ints([2, 2])]), node("LpNormalization", ["m"], "y"),
         ])
-        return (model, fixture.inputs)
     }
 
     @Test(arguments: OpenCLFixture.Form.allCases) func whatHasNoKernelIsEvaluatedPlainly(form: OpenCLFixture.Form)

@@ -32,6 +32,27 @@ import Testing
             gives: ["r = Reshape(x, s)", "y = Concat(r, r)"])
     }
 
+    @Test func zerosAroundAConvolutionBecomeItsPadding() throws {
+        var fixture = GraphFixture(seed: 9)
+        try fixture.input("x", [1, 2, 5, 5])
+        try fixture.constant("w", [2, 2, 3, 3])
+        fixture.initialisers["pads"] = try Tensor(indices: [0, 0, 1, 0, 0, 0, 2, 1])
+        fixture.initialisers["channels"] = try Tensor(indices: [0, 1, 0, 0, 0, 0, 0, 0])
+        fixture.initialisers["one"] = try Tensor(.float32, shape: [], doubles: [1])
+        try expect(
+            FoldPadding(), fixture,
+            [
+                node("Pad", ["x", "pads"], "a"), node("Conv", ["a", "w"], "b", ["pads": .ints([1, 1, 0, 0])]),
+                node("Pad", ["b", "pads", "one"], "c"), node("Conv", ["c", "w"], "d"),
+                node("Pad", ["d", "pads"], "e", ["mode": .string("edge")]), node("Conv", ["e", "w"], "y"),
+            ],
+            gives: ["b = Conv(x, w)", "c = Pad(b, pads, one)", "d = Conv(c, w)", "e = Pad(d, pads)", "y = Conv(e, w)"])
+        try fixture.constant("v", [2, 3, 3, 3])
+        try expect(
+            FoldPadding(), fixture, [node("Pad", ["x", "channels"], "p"), node("Conv", ["p", "v"], "y")],
+            gives: ["p = Pad(x, channels)", "y = Conv(p, v)"])
+    }
+
     @Test func whatPassesThroughIsTakenOut() throws {
         var fixture = GraphFixture(seed: 2)
         try fixture.input("x", [2, 3])

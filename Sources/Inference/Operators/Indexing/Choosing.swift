@@ -48,6 +48,8 @@ extension Operators {
         guard kept.allSatisfy({ $0 < extent }) else { throw .wrongValue("its condition is longer than the axis") }
         var shape = input.shape
         shape[axis] = kept.count
+        // The other extents may be beyond any loop.
+        guard input.count > 0 else { return [try .empty(input.elementType, shape: shape)] }
         let sources = (0..<outer).flatMap { block in
             kept.flatMap { place in (0..<inner).map { (block * extent + place) * inner + $0 } }
         }
@@ -81,6 +83,7 @@ extension Operators {
         var input = call.tensor()
         if !call.node.has("axis") { input = try input.reshaped([input.count]) }
         let axis = call.node.has("axis") ? call.axis() : 0
+        guard input.count > 0 else { return try uniqueOfNothing(input, axis) }
         let (outer, extent, inner) = Extents.split(input.shape, at: axis)
         let offsets = (0..<extent).map { place in
             (0..<outer).flatMap { block in (0..<inner).map { (block * extent + place) * inner + $0 } }
@@ -110,6 +113,19 @@ extension Operators {
         return [
             try input.gathered(sources, shape: shape), try Tensor(indices: groups.map { $0[0] }),
             try Tensor(indices: inverse), try Tensor(indices: groups.map(\.count)),
+        ]
+    }
+
+    /// Slices without elements are all the same. Other extents than theirs may be beyond any loop.
+    private static func uniqueOfNothing(_ input: Tensor, _ axis: Int) throws(ModelError) -> [Tensor] {
+        let extent = input.shape[axis]
+        guard extent <= 1 << 24 else { throw .tooLarge("it has \(extent) slices without elements") }
+        var shape = input.shape
+        shape[axis] = min(extent, 1)
+        let isNone = extent == 0
+        return [
+            try .empty(input.elementType, shape: shape), try Tensor(indices: isNone ? [] : [0]),
+            try Tensor(indices: [Int](repeating: 0, count: extent)), try Tensor(indices: isNone ? [] : [extent]),
         ]
     }
 

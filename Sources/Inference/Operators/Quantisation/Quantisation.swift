@@ -53,20 +53,21 @@ extension Operators {
         }
     }
 
-    /// For each element of the data, the number of its scale.
-    private static func scaleNumbers(_ call: OperatorCall) -> [Int] {
-        let (shape, scale) = (call.tensor(0).shape, call.tensor(1).shape)
-        let count = call.tensor(0).count
-        if call.tensor(1).count == 1 { return [Int](repeating: 0, count: count) }
+    /// Elements of the data that have a scale in common, one run after the other, with the number of that scale.
+    private static func forEachRun(_ call: OperatorCall, _ body: (Range<Int>, Int) -> Void) {
+        let (shape, count) = (call.tensor(0).shape, call.tensor(0).count)
+        if call.tensor(1).count == 1 { return body(0..<count, 0) }
         let axis = call.axis(default: 1)
         let blocks = call.node.int("block_size") ?? 0
-        let inner = Extents.strides(shape)[axis]
-        if blocks == 0 { return (0..<count).map { $0 / inner % shape[axis] } }
-        let steps = Extents.strides(scale)
-        return (0..<count).map { number in
-            var position = Extents.position(number, in: shape)
-            position[axis] /= blocks
-            return zip(position, steps).reduce(0) { $0 + $1.0 * $1.1 }
+        let (extent, inner) = (shape[axis], Extents.strides(shape)[axis])
+        guard blocks > 0 else {
+            for run in 0..<(count / max(inner, 1)) { body((run * inner)..<((run + 1) * inner), run % extent) }
+            return
+        }
+        let rows = call.tensor(1).shape[axis]
+        for element in 0..<count {
+            let (outer, place) = (element / inner / extent, element / inner % extent)
+            body(element..<(element + 1), (outer * rows + place / blocks) * inner + element % inner)
         }
     }
 
@@ -87,13 +88,13 @@ extension Operators {
             return [TensorType(type, call.shape())]
         }
     ) { call throws(ModelError) in
-        let numbers = scaleNumbers(call)
         let (scales, zeros) = (call.tensor(1).doubles(), call.optional(2)?.doubles())
-        let values = call.tensor().doubles()
-        let results = values.indices.map {
-            quantise(values[$0], scale: scales[numbers[$0]], zero: zeros?[numbers[$0]] ?? 0, call.elementType)
+        var values = call.tensor().doubles()
+        forEachRun(call) { run, number in
+            let (scale, zero) = (scales[number], zeros?[number] ?? 0)
+            for place in run { values[place] = quantise(values[place], scale: scale, zero: zero, call.elementType) }
         }
-        return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]
+        return [try Tensor(call.elementType, shape: call.shape(), doubles: values)]
     }
 
     private static let dequantizeLinear = OperatorDefinition(
@@ -104,11 +105,36 @@ extension Operators {
             return [TensorType(call.elementType(1), call.shape())]
         }
     ) { call throws(ModelError) in
-        let numbers = scaleNumbers(call)
+        switch (call.elementType, call.tensor().elementType) {
+        case (.float32, .int8): return [try dequantised(call, Int8.self)]
+        case (.float32, .uint8): return [try dequantised(call, UInt8.self)]
+        default: break
+        }
         let (scales, zeros) = (call.tensor(1).doubles(), call.optional(2)?.doubles())
-        let values = call.tensor().doubles()
-        let results = values.indices.map { (values[$0] - (zeros?[numbers[$0]] ?? 0)) * scales[numbers[$0]] }
-        return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]
+        var values = call.tensor().doubles()
+        forEachRun(call) { run, number in
+            let (scale, zero) = (scales[number], zeros?[number] ?? 0)
+            for place in run { values[place] = (values[place] - zero) * scale }
+        }
+        return [try Tensor(call.elementType, shape: call.shape(), doubles: values)]
+    }
+
+    /// The weights of a model: many elements. Differences of 8-bit integers are exact in float32.
+    private static func dequantised<Element: FixedWidthInteger & BitwiseCopyable>(
+        _ call: OperatorCall, _ type: Element.Type
+    ) throws(ModelError) -> Tensor {
+        let scales = call.tensor(1).elements(as: Float.self)
+        let zeros = call.optional(2)?.doubles().map { Float($0) }
+        return try Tensor(.float32, shape: call.shape()) { (bytes) throws(ModelError) in
+            let results = bytes.bindMemory(to: Float.self)
+            try call.tensor().withBytes { (bytes) throws(ModelError) in
+                let values = bytes.bindMemory(to: Element.self)
+                forEachRun(call) { run, number in
+                    let (scale, zero) = (scales[number], zeros?[number] ?? 0)
+                    for place in run { results[place] = (Float(values[place]) - zero) * scale }
+                }
+            }
+        }
     }
 
     /// To `uint8` with the scale that the values need, zero included; computed in float32 as the standard has it.

@@ -1,5 +1,7 @@
+import SeededNumbers
+
 /// Numbers that checks tend to miss.
-extension SplitMix {
+extension SeededGenerator {
     private static let integers: [Int64] = [
         -1, 0, 1, 2, 3, 4, -2, -3, 7, 64, 255, 256, 65_535, 1 << 20, 1 << 31, -(1 << 31), (1 << 31) - 1, 1 << 32,
         1 << 40,

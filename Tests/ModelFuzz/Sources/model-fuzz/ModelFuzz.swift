@@ -3,12 +3,17 @@ import Foundation
 
 /// Feeds the importer with damaged models until one of them crashes it, hangs it or takes too much memory.
 ///
-/// Arguments are those of libFuzzer; `--seeds FOLDER CASES` writes models to begin with into a folder instead.
+/// Arguments are those of libFuzzer; `--seeds FOLDER CASES` and `--generate FOLDER` write models to begin with into a folder
+/// instead.
 @main enum ModelFuzz {
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments.count == 4, arguments[1] == "--seeds" {
             try Seeds.write(into: URL(filePath: arguments[2]), cases: URL(filePath: arguments[3]))
+            return
+        }
+        if arguments.count == 3, arguments[1] == "--generate" {
+            try GeneratedSeeds.write(into: URL(filePath: arguments[2]))
             return
         }
         var count = CommandLine.argc

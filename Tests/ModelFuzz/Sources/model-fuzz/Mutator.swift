@@ -1,13 +1,14 @@
 import CFuzzer
 import Foundation
 import ONNXFormat
+import SeededNumbers
 import SwiftProtobuf
 
 /// Changes a model: mostly its messages, so that it stays a file that can be read; otherwise bytes, as libFuzzer does.
 enum Mutator {
     /// - Returns: The bytes that are in use then.
     static func mutate(_ bytes: UnsafeMutableBufferPointer<UInt8>, count: Int, seed: UInt32) -> Int {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         guard random.below(5) > 0, let changed = changed(Data(bytes.prefix(count)), &random),
             changed.count <= bytes.count, !changed.isEmpty
         else { return LLVMFuzzerMutate(bytes.baseAddress, count, bytes.count) }
@@ -16,7 +17,7 @@ enum Mutator {
     }
 
     /// Nil where the bytes are no model.
-    private static func changed(_ bytes: Data, _ random: inout SplitMix) -> Data? {
+    private static func changed(_ bytes: Data, _ random: inout SeededGenerator) -> Data? {
         guard var model = try? ONNXModel(serializedBytes: bytes) else { return nil }
         for _ in 0...random.below(3) {
             switch random.below(20) {

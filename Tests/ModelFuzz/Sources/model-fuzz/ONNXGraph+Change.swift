@@ -1,10 +1,11 @@
 import Foundation
 import Inference
 import ONNXFormat
+import SeededNumbers
 
 extension ONNXGraph {
     /// One change somewhere in the graph or in one of its subgraphs.
-    mutating func change(_ random: inout SplitMix) {
+    mutating func change(_ random: inout SeededGenerator) {
         switch random.below(12) {
         case 0...4 where !node.isEmpty:
             let place = random.below(node.count)
@@ -24,7 +25,7 @@ extension ONNXGraph {
     }
 
     /// An initialiser becomes an input, of whose type less may be known.
-    private mutating func makeInput(_ place: Int, _ random: inout SplitMix) {
+    private mutating func makeInput(_ place: Int, _ random: inout SeededGenerator) {
         let tensor = initializer.remove(at: place)
         var port = ONNXValueInfo()
         port.name = tensor.name
@@ -38,7 +39,7 @@ extension ONNXGraph {
         input.append(port)
     }
 
-    private mutating func changeOrder(_ random: inout SplitMix) {
+    private mutating func changeOrder(_ random: inout SeededGenerator) {
         guard !node.isEmpty else { return }
         let (one, other) = (random.below(node.count), random.below(node.count))
         switch random.below(5) {
@@ -51,7 +52,7 @@ extension ONNXGraph {
     }
 
     /// Takes a value of the graph, and makes an output of it.
-    private mutating func addNode(_ random: inout SplitMix) {
+    private mutating func addNode(_ random: inout SeededGenerator) {
         guard let definition = random.one(of: Operators.all) else { return }
         var added = ONNXNode()
         added.opType = definition.name
@@ -69,7 +70,7 @@ extension ONNXGraph {
 }
 
 extension ONNXNode {
-    fileprivate mutating func change(_ random: inout SplitMix, names: [String]) {
+    fileprivate mutating func change(_ random: inout SeededGenerator, names: [String]) {
         let place = random.below(input.count)
         switch random.below(14) {
         case 0 where !input.isEmpty: input[place] = random.one(of: names) ?? ""
@@ -87,7 +88,7 @@ extension ONNXNode {
     }
 
     /// An attribute that the operator has in some version.
-    private mutating func addAttribute(_ random: inout SplitMix) {
+    private mutating func addAttribute(_ random: inout SeededGenerator) {
         let known = Operators.definition(opType, domain: domain)?.attributes.sorted { $0.key < $1.key } ?? []
         guard let (name, kind) = random.one(of: known) else { return }
         var added = ONNXAttribute()
@@ -113,7 +114,7 @@ extension ONNXNode {
 }
 
 extension ONNXAttribute {
-    fileprivate mutating func change(_ random: inout SplitMix) {
+    fileprivate mutating func change(_ random: inout SeededGenerator) {
         switch type {
         case .int: i = random.integer(from: i)
         case .ints: random.change(&ints)
@@ -129,7 +130,7 @@ extension ONNXAttribute {
 }
 
 extension ONNXValueInfo {
-    fileprivate mutating func change(_ random: inout SplitMix) {
+    fileprivate mutating func change(_ random: inout SeededGenerator) {
         guard random.below(4) > 0, !type.tensorType.shape.dim.isEmpty else {
             type.tensorType.elemType = Int32(random.below(24))
             return

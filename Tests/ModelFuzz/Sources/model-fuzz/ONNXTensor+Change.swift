@@ -1,8 +1,9 @@
 import Foundation
 import ONNXFormat
+import SeededNumbers
 
 extension ONNXTensor {
-    mutating func change(_ random: inout SplitMix) {
+    mutating func change(_ random: inout SeededGenerator) {
         switch random.below(8) {
         case 0: random.change(&dims)
         case 1: dims = dims.reversed()
@@ -14,7 +15,7 @@ extension ONNXTensor {
         }
     }
 
-    private mutating func changeElement(_ random: inout SplitMix) {
+    private mutating func changeElement(_ random: inout SeededGenerator) {
         switch dataType {
         case 1 where rawData.count >= 4:
             write(random.float(), at: random.below(rawData.count / 4) * 4)
@@ -39,7 +40,7 @@ extension ONNXTensor {
     }
 
     /// The same elements with other extents, or none.
-    private mutating func reshape(_ random: inout SplitMix) {
+    private mutating func reshape(_ random: inout SeededGenerator) {
         let count = dims.reduce(1, &*)
         switch random.below(4) {
         case 0: dims = [count]
@@ -54,7 +55,7 @@ extension ONNXTensor {
         }
     }
 
-    private mutating func makeExternal(_ random: inout SplitMix) {
+    private mutating func makeExternal(_ random: inout SeededGenerator) {
         let places = ["data", "./data", "../data", "/etc/passwd", "", "data/", ".", "nowhere", "a/../data", "data\0"]
         dataLocation = .external
         externalData = ["location", "offset", "length"].map { key in
