@@ -40,7 +40,7 @@ struct ExportPreparation {
             let outputLayout: PixelLayout = is16Bit ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
             let needsMatte = header.hasAlpha && !keepsAlpha
             let identity = geometry.isIdentity(storedWidth: header.width, storedHeight: header.height)
-            // An opaque 8-bit picture has 4-byte pixels throughout; 16-bit output of one still goes through float.
+            // An opaque 8-bit picture has 4-byte pixels; those of a 16-bit output of one are widened at its end.
             let arithmetic: ResizeArithmetic =
                 working == .rgba16 ? .float : settings.linearLight ? .light : .codes
             let color = try source.transform(to: settings.colorSpace, layout: working)
