@@ -79,7 +79,7 @@ final class JPEGEncoder: ImageEncoder {
 }
 
 extension ImageMetadata {
-    var totalBytes: Int {
+    package var totalBytes: Int {
         [exif, xmp, iptc, icc, comment].reduce(0) { $0 + ($1?.count ?? 0) }
     }
 }

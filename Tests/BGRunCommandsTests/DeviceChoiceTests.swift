@@ -79,7 +79,7 @@ import Testing
 }
 
 /// The drivers of `Tests/Drivers`, compiled once.
-private enum TestDrivers {
+enum TestDrivers {
     static let folder = Result { () throws -> String in
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Testing
 
 /// Several outputs of each picture, and what a change of one makes anew.
@@ -15,9 +14,8 @@ import Testing
     private func files() throws -> [String: UInt64] {
         var files: [String: UInt64] = [:]
         for name in try place.contents("out").keys {
-            var status = stat()
-            #expect(stat(place.path + "/out/" + name, &status) == 0)
-            files[name] = UInt64(status.st_ino)
+            let attributes = try FileManager.default.attributesOfItem(atPath: place.path + "/out/" + name)
+            files[name] = try #require(attributes[.systemFileNumber] as? UInt64)
         }
         return files
     }

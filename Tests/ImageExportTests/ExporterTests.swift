@@ -59,6 +59,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [OutputSize.original, .longEdge(100)])
+    func anOpaquePictureOf8BitsBecomesTheSamePictureOf16(size: OutputSize) throws {
+        let folder = try TestFolder()
+        let input = try photos(folder, count: 1)[0]
+        let made = try [8, 16].map { bits in
+            let path = folder.file("\(bits)")
+            let wanted = settings {
+                $0.size = size
+                $0.format = .png
+                $0.bitsPerChannel = bits
+            }
+            #expect(export(input, to: [(path, wanted)]).status == .good)
+            return try Decoded(path)
+        }
+        #expect(made[0].header.bitsPerChannel == 8 && made[1].header.bitsPerChannel == 16)
+        #expect(made[1].samples == made[0].samples.map { 257 * $0 })
+    }
+
     @Test func theChunkSizeDoesNotChangeAByte() throws {
         let folder = try TestFolder()
         for (index, input) in try photos(folder).enumerated() {

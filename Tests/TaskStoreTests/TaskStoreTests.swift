@@ -65,6 +65,20 @@ import Testing
         #expect(known.wrote(made.output.identity) && !known.wrote(FileIdentity(size: 5, modified: 7)))
     }
 
+    @Test func thePicturesBelowAFolderAreKnownWithTheCommandsOfTheirJobs() throws {
+        let store = try open()
+        let job = try store.begin(request, requestText: "{}", command: "first", now: 1)
+        try store.plan([planned("b"), planned("a"), planned("sub/c"), planned("a.d")], of: job)
+        for name in ["b", "a", "sub/c"] { try store.record([made(name)], of: job) }
+        #expect(try store.pictures(below: "/out").map(\.output.path) == ["/out/a.jpg", "/out/b.jpg", "/out/sub/c.jpg"])
+        #expect(try store.pictures(below: "/out/sub").map(\.output.path) == ["/out/sub/c.jpg"])
+        #expect(try store.pictures(below: "/").count == 3)
+        #expect(try store.pictures(below: "/ou").isEmpty && store.pictures(below: "/out/s").isEmpty)
+        #expect(try store.commands(of: [job.id, job.id + 1]) == [job.id: "first"])
+        _ = try store.begin(request, requestText: "{}", command: "second", now: 2)
+        #expect(try store.commands(of: [job.id]) == [job.id: "second"])
+    }
+
     @Test func planningAnewKeepsWhatWasMade() throws {
         let store = try open()
         let job = try store.begin(request, requestText: "{}", now: 1)

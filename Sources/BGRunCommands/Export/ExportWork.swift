@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import ImageCodecs
+import ImageExport
 import TaskModel
 import TaskStore
 

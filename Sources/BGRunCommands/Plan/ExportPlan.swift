@@ -22,6 +22,8 @@ struct ExportPlan: WorkPlan {
     /// What lies among the inputs and is none: outputs of bgrun's own, links to folders.
     var passedOver: [InputRecord] = []
     var refusals: [PlanRefusal] = []
+    /// Of all outputs of each input, made or not.
+    var settings: [OutputSettings] = []
     /// Workers send pictures through a model, instead of exporting them as they are.
     var isEnhancement = false
 
@@ -34,7 +36,8 @@ struct ExportPlan: WorkPlan {
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
         let item = items[item]
-        let order = ExportItem(input: item.input.path, outputs: item.outputs, lane: lane, limits: limits)
+        let order = ExportItem(
+            input: item.input.path, outputs: item.outputs, decodedFor: settings, lane: lane, limits: limits)
         return isEnhancement ? .enhance(order) : .export(order)
     }
 
@@ -67,6 +70,7 @@ struct ExportPlanner {
         throws(StoreError) -> ExportPlan
     {
         var plan = ExportPlan()
+        plan.settings = specs.map(\.settings)
         plan.settled = scan.problems.map { InputRecord(problem: $0) }
         plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
         var files = try withoutOwnOutputs(scan, journal, &plan)

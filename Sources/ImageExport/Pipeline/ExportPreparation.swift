@@ -26,13 +26,7 @@ struct ExportPreparation {
         item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32
     ) throws {
         let header = decoder.header
-        let geometries = try item.outputs.map { output in
-            try OutputGeometry(
-                width: header.width, height: header.height, orientation: Self.orientation(header, output.settings),
-                size: output.settings.size, enlarge: output.settings.enlarge, crop: output.settings.crop,
-                gravity: output.settings.gravity ?? .center)
-        }
-        scaleEighths = Self.scale(decoder: decoder, outputs: zip(item.outputs.map(\.settings), geometries))
+        scaleEighths = Self.scale(decoder: decoder, outputs: item.decodedFor)
         outputs = []
         let sourceWidth = Self.scaled(header.width, scaleEighths)
         let sourceHeight = Self.scaled(header.height, scaleEighths)
@@ -40,8 +34,9 @@ struct ExportPreparation {
         toRGB = source.toRGB
         notes = source.notes
         var keys: [ChainKey] = []
-        for (output, geometry) in zip(item.outputs, geometries) {
+        for output in item.outputs {
             let settings = output.settings
+            let geometry = try OutputGeometry(of: header, settings)
             let format = settings.format ?? (header.format.isKeptByDefault ? header.format : .jpeg)
             if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
                 throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
@@ -52,7 +47,7 @@ struct ExportPreparation {
             let outputLayout: PixelLayout = isDeep ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
             let needsMatte = header.hasAlpha && !keepsAlpha
             let identity = geometry.isIdentity(storedWidth: header.width, storedHeight: header.height)
-            // An opaque 8-bit picture has 4-byte pixels throughout; 16-bit output of one still goes through float.
+            // An opaque 8-bit picture has 4-byte pixels; those of a 16-bit output of one are widened at its end.
             let arithmetic: ResizeArithmetic =
                 working == .rgba16 ? .float : settings.linearLight ? .light : .codes
             var color = try source.transform(to: settings.colorSpace, layout: working)
@@ -105,7 +100,7 @@ struct ExportPreparation {
                 height: geometry.uprightHeight + 2 * border, format: format)
             notes += kept.notes.filter { !notes.contains($0) }
             let plan = OutputPipeline.Plan(
-                geometry: geometry, orientation: Self.orientation(header, settings), resize: resize,
+                geometry: geometry, orientation: Orientation(of: header, settings), resize: resize,
                 sharpening: sharpening, color: color,
                 chain: parts.after.isEmpty
                     ? nil
@@ -137,10 +132,6 @@ struct ExportPreparation {
         }
     }
 
-    private static func orientation(_ header: ImageHeader, _ settings: OutputSettings) -> Orientation {
-        Orientation(header.orientation).turned(settings.turns ?? 0)
-    }
-
     /// What makes two chains the same.
     private struct ChainKey: Equatable {
         var operations: [ImageOperation]
@@ -155,13 +146,13 @@ struct ExportPreparation {
     ///
     /// Measured on camera-like pictures: from half size, a reduction of 1.4 in the last step gives 50 dB of the exact result;
     /// smaller scales need 2 for that, and save little over half size.
-    private static func scale(
-        decoder: any ImageDecoder, outputs: some Sequence<(OutputSettings, OutputGeometry)>
-    ) -> Int {
+    private static func scale(decoder: any ImageDecoder, outputs: [OutputSettings]) -> Int {
         var reduction = Double.infinity
-        for (settings, geometry) in outputs {
+        for settings in outputs {
             let looksAround = (settings.operations ?? []).contains(where: \.looksAround)
             guard !settings.exact, !settings.linearLight, !looksAround else { return 8 }
+            // One that cannot be made says so itself.
+            guard let geometry = try? OutputGeometry(of: decoder.header, settings) else { continue }
             reduction = min(reduction, geometry.reduction)
         }
         let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }

@@ -54,7 +54,8 @@ final class FittingEncoder: ImageEncoder {
             try body(bytes)
         }
         guard quality == nil else { return }
-        var search = QualitySearch(ceiling: request.quality, bytes: size, maxBytes: maxBytes)
+        var search = QualitySearch(
+            ceiling: request.quality, bytes: size, maxBytes: maxBytes, fixedBytes: request.metadata.totalBytes)
         while let next = search.next {
             try pulse?.check()
             attempts += 1

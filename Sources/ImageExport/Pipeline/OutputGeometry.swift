@@ -1,3 +1,5 @@
+import ImageCodecs
+
 /// Sizes of one output, worked out in the stored (not yet upright) frame that pixels are processed in.
 package struct OutputGeometry: Hashable, Sendable {
     /// Output pixels before the orientation is applied.
@@ -64,14 +66,20 @@ package struct OutputGeometry: Hashable, Sendable {
             part.y += (h - span.height) * gravity.y
             (part.width, part.height) = span
         case .megapixels(let millions):
-            let most = millions * 1e6
-            target = scaled((most / (w * h)).squareRoot())
-            // Rounding up both sides may pass the bound by less than a row.
-            if Double(target.0 * target.1) > most { target.1 = max(1, target.1 - 1) }
+            let most = (millions * 1e6 / (w * h)).squareRoot()
+            let factor = enlarge ? most : min(most, 1)
+            target = (max(1, Int(w * factor)), max(1, Int(h * factor)))
         }
         let place = orientation.stored(part, width: stored.width, height: stored.height)
         (cropX, cropY, cropWidth, cropHeight) = (place.x, place.y, place.width, place.height)
         (self.width, self.height) = isTransposed ? (target.1, target.0) : target
+    }
+
+    /// - Throws: As ``init(width:height:orientation:size:enlarge:crop:gravity:)``.
+    init(of header: ImageHeader, _ settings: OutputSettings) throws(ExportFailure) {
+        try self.init(
+            width: header.width, height: header.height, orientation: Orientation(of: header, settings),
+            size: settings.size, enlarge: settings.enlarge, crop: settings.crop, gravity: settings.gravity ?? .center)
     }
 
     /// Stored pixels of the input are output pixels: nothing to resample.
@@ -82,4 +90,11 @@ package struct OutputGeometry: Hashable, Sendable {
 
     /// How many stored pixels one output pixel covers, the smaller of both directions.
     package var reduction: Double { min(cropWidth / Double(width), cropHeight / Double(height)) }
+}
+
+extension Orientation {
+    /// What makes the stored picture upright and turns it as an output wants it.
+    init(of header: ImageHeader, _ settings: OutputSettings) {
+        self = Orientation(header.orientation).turned(settings.turns ?? 0)
+    }
 }

@@ -170,9 +170,16 @@ final class OutputPipeline {
             let base =
                 plan.sharpening != nil
                 ? buffers.window.room(for: band.rowCount) : buffers.narrow.bytes(stride * band.rowCount)
-            PixelConversion.narrow(
-                band.base.assumingMemoryBound(to: UInt16.self), to: base.assumingMemoryBound(to: UInt8.self),
-                sampleCount: 4 * width * band.rowCount)
+            let count = 4 * width * band.rowCount
+            if plan.workingLayout == .rgbx8 {
+                PixelConversion.widen(
+                    band.base.assumingMemoryBound(to: UInt8.self), to: base.assumingMemoryBound(to: UInt16.self),
+                    sampleCount: count)
+            } else {
+                PixelConversion.narrow(
+                    band.base.assumingMemoryBound(to: UInt16.self), to: base.assumingMemoryBound(to: UInt8.self),
+                    sampleCount: count)
+            }
             band = RowBand(base: base, strideBytes: stride, firstRow: band.firstRow, rowCount: band.rowCount)
         }
         guard let sharpening = plan.sharpening else {

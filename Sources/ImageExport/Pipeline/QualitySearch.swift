@@ -13,9 +13,13 @@ package struct QualitySearch: Sendable {
     private var below: (quality: Int, bytes: Int)?
     private var tries = 0
 
+    /// Bytes of a file that no quality changes, its metadata above all.
+    private let fixedBytes: Int
+
     /// `bytes` is the size at the highest quality that may be taken, and too large.
-    package init(ceiling: Int, bytes: Int, maxBytes: Int) {
+    package init(ceiling: Int, bytes: Int, maxBytes: Int, fixedBytes: Int = 0) {
         self.maxBytes = maxBytes
+        self.fixedBytes = fixedBytes
         above = (ceiling, bytes)
     }
 
@@ -36,7 +40,9 @@ package struct QualitySearch: Sendable {
         return min(max(guess, lowest + 1), above.quality - 1)
     }
 
-    private func logRatio(_ a: Int, _ b: Int) -> Double { log(Double(max(a, 1)) / Double(max(b, 1))) }
+    private func logRatio(_ a: Int, _ b: Int) -> Double {
+        log(Double(max(a - fixedBytes, 1)) / Double(max(b - fixedBytes, 1)))
+    }
 
     package mutating func tried(_ quality: Int, bytes: Int) {
         tries += 1
