@@ -14,7 +14,7 @@ struct InferenceLoopCommand: ParsableCommand {
         commandName: "inference-loop", abstract: "Run a model over an array in a plain loop.", shouldDisplay: false)
 
     /// As `bgrun infer` has it.
-    private static let batch = 8
+    static let batch = 8
 
     @Argument(help: "A model with one input.")
     var model: String
@@ -44,52 +44,78 @@ struct InferenceLoopCommand: ParsableCommand {
         let atOnce = try model.rowsAtOnce(inputs: [port.name: type], most: Self.batch)
         type.shape?[0] = .known(atOnce)
         let compiled = try CompiledModel(model, inputs: [port.name: type])
-        let streams = ProcessInfo.processInfo.activeProcessorCount
-        let (next, troubles) = (Lock(0), Lock<[String]>([]))
-        let files = Lock<[String: (assembly: NPYAssembly, descriptor: Int32)]>([:])
-        DispatchQueue.concurrentPerform(iterations: streams) { _ in
-            do {
-                let run = try CompiledModel.Run(compiled)
-                while true {
-                    let start = next.withLock { next in
-                        defer { next += Self.batch }
-                        return next
-                    }
-                    guard start < rows.rowCount else { return }
-                    let end = min(start + Self.batch, rows.rowCount)
-                    for first in stride(from: start, to: end, by: atOnce) {
-                        let range = first..<min(first + atOnce, end)
-                        let outputs = try run.execute([port.name: try Self.filled(rows, range, to: atOnce)])
-                        try write(outputs, range, files)
-                    }
-                }
-            } catch {
-                troubles.withLock { $0.append("\(error)") }
-            }
+        let loop = Loop(compiled: compiled, rows: rows, input: port.name, atOnce: atOnce, folder: out)
+        DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
+            loop.runBatches()
         }
+        try loop.finish()
+    }
+}
+
+/// What the threads of the loop share.
+private struct Loop: Sendable {
+    let compiled: CompiledModel
+    let rows: NPYFile
+    let input: String
+    let atOnce: Int
+    let folder: String
+    private let next = Lock(0)
+    private let troubles = Lock<[String]>([])
+    private let files = Lock<[String: (assembly: NPYAssembly, descriptor: Int32)]>([:])
+
+    init(compiled: CompiledModel, rows: NPYFile, input: String, atOnce: Int, folder: String) {
+        self.compiled = compiled
+        self.rows = rows
+        self.input = input
+        self.atOnce = atOnce
+        self.folder = folder
+    }
+
+    /// Runs batches until there are no more.
+    func runBatches() {
+        do {
+            let run = try CompiledModel.Run(compiled)
+            while let batch = nextBatch() {
+                for first in stride(from: batch.lowerBound, to: batch.upperBound, by: atOnce) {
+                    let range = first..<min(first + atOnce, batch.upperBound)
+                    try write(try run.execute([input: try filled(range)]), range)
+                }
+            }
+        } catch {
+            troubles.withLock { $0.append("\(error)") }
+        }
+    }
+
+    /// - Throws: ``ProcessError`` with the first trouble of any thread.
+    func finish() throws {
         if let trouble = troubles.withLock(\.first) { throw ProcessError(description: trouble) }
         for (_, file) in files.withLock({ $0 }) {
             try file.assembly.finish(rowCount: rows.rowCount, to: file.descriptor)
         }
     }
 
-    /// Filled up with repetitions of the first row.
-    private static func filled(_ file: NPYFile, _ range: Range<Int>, to count: Int) throws -> Tensor {
-        let rows = try file.rows(range)
-        guard range.count < count else { return rows }
-        let first = try Batch.rows(0..<1, of: rows)
-        return try Batch.joined([rows] + (range.count..<count).map { _ in first })
+    private func nextBatch() -> Range<Int>? {
+        let start = next.withLock { next in
+            defer { next += InferenceLoopCommand.batch }
+            return next
+        }
+        return start < rows.rowCount ? start..<min(start + InferenceLoopCommand.batch, rows.rowCount) : nil
     }
 
-    private func write(
-        _ outputs: [String: Tensor], _ range: Range<Int>,
-        _ files: Lock<[String: (assembly: NPYAssembly, descriptor: Int32)]>
-    ) throws {
+    /// Filled up with repetitions of the first row.
+    private func filled(_ range: Range<Int>) throws -> Tensor {
+        let given = try rows.rows(range)
+        guard range.count < atOnce else { return given }
+        let first = try Batch.rows(0..<1, of: given)
+        return try Batch.joined([given] + (range.count..<atOnce).map { _ in first })
+    }
+
+    private func write(_ outputs: [String: Tensor], _ range: Range<Int>) throws {
         for (name, tensor) in outputs {
             let file = try files.withLock { files -> (assembly: NPYAssembly, descriptor: Int32) in
                 if let file = files[name] { return file }
-                let descriptor = open("\(out)/\(files.count).npy", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-                guard descriptor >= 0 else { throw ProcessError(description: "no file can be made in \(out)") }
+                let descriptor = open("\(folder)/\(files.count).npy", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+                guard descriptor >= 0 else { throw ProcessError(description: "no file can be made in \(folder)") }
                 let assembly = try NPYAssembly(
                     elementType: tensor.elementType, rowShape: Array(tensor.shape.dropFirst()))
                 files[name] = (assembly, descriptor)

@@ -1,16 +1,38 @@
 import Foundation
 import Glibc
 import Inference
-import Locking
 
 /// bgrun's own CPU lane, in this process: each stream runs batches of its own on one thread.
 final class LaneContestant: InferenceContestant {
     let title: String
-    var streams: Int { runs.count }
+    var streams: Int { list.count }
     private let model: CompiledModel
-    private let runs: [CompiledModel.Run]
-    private let inputs: [String: Tensor]
-    private var results: [String: Tensor]
+    private let list: [Stream]
+
+    /// A run and what its last batches came to.
+    private final class Stream: @unchecked Sendable {
+        // Unchecked: one thread at a time uses it, and nobody looks at it before that thread has ended.
+        let run: CompiledModel.Run
+        let inputs: [String: Tensor]
+        var outcome: Result<[String: Tensor], any Error>
+        /// Seconds.
+        var longest = 0.0
+
+        init(_ model: CompiledModel, _ inputs: [String: Tensor]) throws {
+            run = try CompiledModel.Run(model)
+            self.inputs = inputs
+            outcome = .success(try run.execute(inputs))
+        }
+
+        func batches(_ count: Int) {
+            longest = 0
+            for _ in 0..<count {
+                let start = seconds(CLOCK_MONOTONIC)
+                outcome = Result { try run.execute(inputs) }
+                longest = max(longest, seconds(CLOCK_MONOTONIC) - start)
+            }
+        }
+    }
 
     init(_ path: String, inputs: [String: Tensor], streams: Int, precision: Precision = .float32) throws {
         let name = if case .bfloat16 = precision { "bgrun bfloat16" } else { "bgrun" }
@@ -18,41 +40,25 @@ final class LaneContestant: InferenceContestant {
         let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
         let model = try CompiledModel(ModelImporter().load(path: path), inputs: types, precision: precision)
         self.model = model
-        runs = try (0..<streams).map { _ in try CompiledModel.Run(model) }
-        self.inputs = inputs
-        results = try runs.map { try $0.execute(inputs) }[0]
+        list = try (0..<streams).map { _ in try Stream(model, inputs) }
     }
 
     func run(_ count: Int) throws -> InferenceTime {
         let (wall, processor) = (seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID))
-        let ends = Lock<[Result<(last: [String: Tensor], longest: Double), any Error>]>([])
         // The other threads of this process have nothing to do meanwhile.
-        DispatchQueue.concurrentPerform(iterations: streams) { stream in
-            let share = count / streams + (stream < count % streams ? 1 : 0)
-            let end = Result { try batches(share, on: runs[stream]) }
-            ends.withLock { $0.append(end) }
+        DispatchQueue.concurrentPerform(iterations: streams) { [list] place in
+            list[place].batches(count / list.count + (place < count % list.count ? 1 : 0))
         }
-        let all = try ends.withLock { try $0.map { try $0.get() } }
-        results = all[0].last
+        for stream in list { _ = try stream.outcome.get() }
         return InferenceTime(
             wall: seconds(CLOCK_MONOTONIC) - wall, processor: seconds(CLOCK_PROCESS_CPUTIME_ID) - processor,
-            longest: all.map(\.longest).max() ?? 0)
-    }
-
-    private func batches(_ count: Int, on run: CompiledModel.Run) throws -> (last: [String: Tensor], longest: Double) {
-        var (last, longest) = (results, 0.0)
-        for _ in 0..<count {
-            let start = seconds(CLOCK_MONOTONIC)
-            last = try run.execute(inputs)
-            longest = max(longest, seconds(CLOCK_MONOTONIC) - start)
-        }
-        return (last, longest)
+            longest: list.map(\.longest).max() ?? 0)
     }
 
     /// Lines for the steps that take most, of some runs.
     func profile(lines count: Int) throws -> [String] {
         let profile = RunProfile()
-        for _ in 0..<5 { _ = try runs[0].execute(inputs, profile: profile) }
+        for _ in 0..<5 { _ = try list[0].run.execute(list[0].inputs, profile: profile) }
         let times = model.times(profile)
         let whole = times.reduce(Duration.zero) { $0 + $1.total }
         return times.sorted { $0.total > $1.total }.prefix(count).map { time in
@@ -64,12 +70,14 @@ final class LaneContestant: InferenceContestant {
     }
 
     func outputs() throws -> [String: [Float]] {
-        results.mapValues { $0.elementType == .float32 ? $0.elements(as: Float.self) : $0.doubles().map { Float($0) } }
+        try list[0].outcome.get().mapValues {
+            $0.elementType == .float32 ? $0.elements(as: Float.self) : $0.doubles().map { Float($0) }
+        }
     }
+}
 
-    private func seconds(_ clock: clockid_t) -> Double {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
+private func seconds(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
