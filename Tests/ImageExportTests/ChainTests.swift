@@ -3,6 +3,7 @@ import Foundation
 import ImageExport
 import OpenCLKit
 import SamplePhotos
+import SeededNumbers
 import Testing
 
 /// Runs a whole picture of 8 or 16 bits through a lane, in chunks of `chunkRows` rows.

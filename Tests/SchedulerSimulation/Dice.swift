@@ -1,6 +1,6 @@
 import SeededNumbers
 
-/// SeededGenerator (Steele, Lea, Flood 2014) with what a simulation asks of it: the same seed gives the same run everywhere.
+/// Random numbers as a simulation asks for them: the same seed gives the same run everywhere.
 struct Dice: Sendable {
     private var generator: SeededGenerator
 

@@ -1,4 +1,4 @@
-/// SeededGenerator (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014): the same numbers from the same
+/// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014): the same numbers from the same
 /// seed on every machine.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     @usableFromInline package var state: UInt64

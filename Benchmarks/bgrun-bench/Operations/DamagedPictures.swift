@@ -1,6 +1,7 @@
 import Foundation
 import ImageCodecs
 import SamplePhotos
+import SeededNumbers
 
 /// Clean pictures, and files of what noise or blur makes of them: JPEGs of quality 100 with full chroma.
 struct DamagedPictures {
