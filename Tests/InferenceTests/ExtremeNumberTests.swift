@@ -110,6 +110,16 @@ import Testing
         #expect(try outcome("Unique", [Tensor(.float32, shape: [3, 0])], ["axis": .int(0)]).shape == [1, 0])
     }
 
+    @Test func noTextIsMadeOfNumbers() throws {
+        for make in [
+            { () throws(ModelError) in try Tensor(.string, shape: [1], integers: [1]) },
+            { () throws(ModelError) in try Tensor(.string, shape: [1], doubles: [1]) },
+        ] {
+            let error = #expect(throws: ModelError.self) { try make() }
+            #expect(error?.code == .unsupported)
+        }
+    }
+
     @Test func anEmptyFactorFitsNoElement() throws {
         let (data, none) = (try Tensor(.float32, shape: [2, 1], doubles: [1, 2]), try Tensor(.float32, shape: [0]))
         for name in ["PRelu", "LayerNormalization"] {
