@@ -25,7 +25,7 @@ CC="cc -mavx2" "$peers/simd/bin/pip" install -q --no-build-isolation pillow-simd
 # Other engines of inference, and what makes the networks.
 [ -x "$peers/inference/bin/python3" ] || python3 -m venv "$peers/inference"
 "$peers/inference/bin/pip" install -q \
-    onnx==1.16.2 'numpy<2' onnxruntime==1.31.1 openvino==2026.4.1 ncnn==1.0.20261020
+    onnx==1.16.2 'numpy<2' onnxruntime==1.31.1 ml_dtypes==0.5.4 openvino==2026.4.1 ncnn==1.0.20261020
 # pnnx writes models as ncnn reads them; its program does without PyTorch, which its package asks for.
 "$peers/inference/bin/pip" install -q --no-deps pnnx==20261020
 "$peers/inference/bin/python3" Benchmarks/models/make_models.py .build-models
