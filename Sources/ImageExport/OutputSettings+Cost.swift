@@ -14,6 +14,7 @@ extension OutputSettings {
             case .original: whole
             case .longEdge(let edge): Double(edge) * Double(edge) * Self.shorterSide
             case .fit(let width, let height), .fill(let width, let height): Double(width) * Double(height)
+            case .megapixels(let millions): millions * 1e6
             }
         let pixels = enlarge ? asked : min(asked, whole)
         return CodecCost.encoding(format ?? .jpeg, optimize: optimize, lossless: lossless) * pixels / 1e6

@@ -1,5 +1,6 @@
 import Glibc
 import ImageExport
+import TaskStore
 
 /// The plan of an export, shown instead of carried out.
 struct DryRun {

@@ -31,7 +31,9 @@ struct ExportWork: Work {
         identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }
     }
 
-    mutating func prepare() -> WorkEnding? { MarkFiles.look(at: &specs) }
+    mutating func prepare() -> WorkEnding? {
+        .missingLibrary(of: specs.compactMap(\.settings.format)) ?? MarkFiles.look(at: &specs)
+    }
 
     var request: TaskRequest {
         job.request(
@@ -40,8 +42,6 @@ struct ExportWork: Work {
     }
 
     var workerTerms: WorkerTerms.Work { .export(files: specs.flatMap(\.settings.markFiles).map(\.path)) }
-
-    mutating func prepare() -> WorkEnding? { .missingLibrary(of: specs.compactMap(\.settings.format)) }
 
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?

@@ -90,7 +90,7 @@ struct LookFlags: ParsableArguments {
     var grain: [PlacedText] = []
 
     @Option(
-        parsing: .unconditionalSingleValue,
+        parsing: .unconditional,
         help: .init("Turn by 90, 180 or 270 degrees clockwise, before the crop.", valueName: "degrees"))
     var rotate: String?
 

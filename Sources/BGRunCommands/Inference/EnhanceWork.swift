@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ImageCodecs
+import ImageExport
 import Inference
 import InferenceData
 import SchedulingCore

@@ -36,6 +36,6 @@ extension OutputSpec {
         }
         let pixels = try number("border", parts[0], in: 0...widestBorder)
         return pixels == 0
-            ? nil : Border(pixels: pixels, color: parts.count == 2 ? try matte(parts[1]) : [255, 255, 255])
+            ? nil : Border(pixels: pixels, color: parts.count == 2 ? try color("border", parts[1]) : [255, 255, 255])
     }
 }
