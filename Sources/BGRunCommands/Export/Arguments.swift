@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ImageCodecs
+import ImageExport
 
 /// A span of time on the command line: `500ms`, `90s`, `15m`, `2h`, `1d`, or seconds without a unit.
 struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
