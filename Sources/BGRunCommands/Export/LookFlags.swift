@@ -3,7 +3,7 @@ import ImageExport
 import Locking
 
 /// The value of a flag with its place among all flags, so that operations can be carried out in the order of the command line.
-struct PlacedText: Sendable {
+struct PlacedText: Sendable, Decodable {
     private static let last = Lock(0)
 
     let place: Int
