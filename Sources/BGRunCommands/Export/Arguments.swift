@@ -139,7 +139,7 @@ struct OutputFlags: ParsableArguments {
             valueName: "file"), completion: .file())
     var outputs: String?
 
-    @OptionGroup(title: "LOOK") var look: LookFlags
+    @OptionGroup var look: LookFlags
 
     /// The outputs of each input.
     func specs() throws(OutputSpec.Mistake) -> [OutputSpec] {
