@@ -13,7 +13,6 @@ extension OutputSettings {
             switch size {
             case .original: whole
             case .longEdge(let edge): Double(edge) * Double(edge) * Self.shorterSide
-            case .megapixels(let millions): millions * 1e6
             case .fit(let width, let height), .fill(let width, let height): Double(width) * Double(height)
             case .megapixels(let millions): millions * 1e6
             }
