@@ -1,5 +1,5 @@
-/// How long codecs take that do their work in one go, as measured on one core of an AVX-512 machine of 2.1 GHz with
-/// camera-like pictures and Debian 12's libraries. For estimates, and for telling a hang from work.
+/// About how long codecs take that do their work in one go, on one core, with Debian 12's libraries. AVIF and JPEG XL were
+/// timed once each with camera-like pictures; the others are rough. For estimates, and for telling a hang from work.
 package enum CodecCost {
     /// Seconds for a megapixel that is written.
     package static func encoding(_ format: ImageFormat, optimize: Bool = false, lossless: Bool = false) -> Double {

@@ -174,7 +174,7 @@ import Testing
     @Test(arguments: [
         ["export", "a.jpg"], ["export", "--out", "out"], ["export", "a.jpg", "--out", "out", "--size", "0"],
         ["export", "a.jpg", "--out", "out", "--size", "fit:3"],
-        ["export", "a.jpg", "--out", "out", "--format", "tiff"],
+        ["export", "a.jpg", "--out", "out", "--format", "gif"],
         ["export", "a.jpg", "--out", "out", "--quality", "101"],
         ["export", "a.jpg", "--out", "out", "--bits", "16", "--format", "jpeg"],
         ["export", "a.jpg", "--out", "out", "--sharpen", "9"], ["export", "a.jpg", "--out", "out", "--matte", "red"],

@@ -59,6 +59,7 @@ final class MutationBench: Sendable {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         try await compile("TaskModel", sources(of: "Sources/TaskModel"), ["-O"], in: place)
         try await compile("SchedulingCore", sources(of: "Sources/SchedulingCore"), ["-Onone"], in: place)
+        try await compile("SeededNumbers", sources(of: "Tests/SeededNumbers"), ["-O"], in: place)
         try await compile("SchedulerSimulation", sources(of: "Tests/SchedulerSimulation"), ["-O"], in: place)
         let main = place.appending(path: "main.swift")
         try Self.program.write(to: main, atomically: false, encoding: .utf8)
@@ -80,7 +81,7 @@ final class MutationBench: Sendable {
         var sources = try sources(of: "Sources/SchedulingCore")
         if let mutation { try mutate(&sources, mutation, in: folder) }
         try await compile("SchedulingCore", sources, ["-Onone"], in: folder)
-        let built = ["TaskModel", "SchedulerSimulation", "Play"].map { place.appending(path: "\($0).o").path }
+        let built = ["TaskModel", "SeededNumbers", "SchedulerSimulation", "Play"].map { place.appending(path: "\($0).o").path }
         let used = try ["HeapModule.build", "InternalCollectionsUtilities.build"].flatMap { name in
             let build = products.appending(path: name)
             return try FileManager.default.contentsOfDirectory(atPath: build.path).filter { $0.hasSuffix(".o") }

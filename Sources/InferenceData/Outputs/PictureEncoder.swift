@@ -36,6 +36,7 @@ package struct PictureEncoder: Sendable {
     package func encode(
         _ picture: Tensor, _ body: (UnsafeRawBufferPointer) throws(DataError) -> Void
     ) throws(DataError) {
+        guard !format.writtenBits.isEmpty else { throw .notWritable("\(format.name) cannot be written.") }
         guard format.writtenBits.contains(bitsPerChannel) else {
             throw .mismatch("\(bitsPerChannel) bits a channel cannot be written as \(format.rawValue).")
         }

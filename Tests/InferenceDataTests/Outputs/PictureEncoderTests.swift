@@ -54,8 +54,8 @@ import Testing
         for encoder in [PictureEncoder(format: .jpeg, bitsPerChannel: 16), PictureEncoder(bitsPerChannel: 12)] {
             #expect(dataError { () throws(DataError) in try encoder.encode(tensor) { _ in } }?.code == .mismatch)
         }
-        let tiff = PictureEncoder(format: .tiff)
-        #expect(dataError { () throws(DataError) in try tiff.encode(tensor) { _ in } }?.code == .notWritable)
+        let gif = PictureEncoder(format: .gif)
+        #expect(dataError { () throws(DataError) in try gif.encode(tensor) { _ in } }?.code == .notWritable)
     }
 
     @Test func anErrorOfTheReceiverIsHandedOn() throws {
