@@ -13,7 +13,7 @@ import TaskStore
 struct InferenceWork: Work {
     static let words = WorkWords(job: "inference", input: "input", done: "processed")
     /// Stops are between operators, and within 50 ms altogether.
-    static let longestFinish: Duration? = .milliseconds(20)
+    static let longestFinish: Duration? = .milliseconds(5)
 
     let folder: String
     let inputs: [String]
