@@ -81,7 +81,9 @@ final class MutationBench: Sendable {
         var sources = try sources(of: "Sources/SchedulingCore")
         if let mutation { try mutate(&sources, mutation, in: folder) }
         try await compile("SchedulingCore", sources, ["-Onone"], in: folder)
-        let built = ["TaskModel", "SeededNumbers", "SchedulerSimulation", "Play"].map { place.appending(path: "\($0).o").path }
+        let built = ["TaskModel", "SeededNumbers", "SchedulerSimulation", "Play"].map {
+            place.appending(path: "\($0).o").path
+        }
         let used = try ["HeapModule.build", "InternalCollectionsUtilities.build"].flatMap { name in
             let build = products.appending(path: name)
             return try FileManager.default.contentsOfDirectory(atPath: build.path).filter { $0.hasSuffix(".o") }

@@ -46,7 +46,9 @@ extension OutputSpec {
         let least = ranges.count - defaults.count
         let fit = zip(parts, ranges).allSatisfy { value, range in value.map(range.contains) ?? false }
         guard (least...ranges.count).contains(parts.count), fit else {
-            let wanted = ranges.map { "\(short($0.lowerBound)) to \(short($0.upperBound))" }.joined(separator: " : ")
+            let texts = ranges.map { "\(short($0.lowerBound)) to \(short($0.upperBound))" }
+            let optional = texts.dropFirst(least).map { "[:\($0)]" }.joined()
+            let wanted = texts.prefix(least).joined(separator: ":") + optional
             throw Mistake(description: "\(name) takes \(wanted), not \"\(text)\"")
         }
         return parts.compactMap { $0 } + defaults.suffix(ranges.count - parts.count)
