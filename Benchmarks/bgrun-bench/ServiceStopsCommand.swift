@@ -88,8 +88,11 @@ struct ServiceStopsCommand: ParsableCommand {
     ) throws -> Double? {
         let id = try service.submit(options.work, to: out)
         if priority == .foreground { try service.ask(id, .foreground) }
-        try service.waitFor(id, "work") {
+        let shown = try service.waitFor(id, "work") {
             $0.state == .ended || $0.priority == priority && $0.priorityTier != nil && ($0.progress?.fraction ?? 0) > 0
+        }
+        if shown.state == .ended, let outcome = shown.outcome, !outcome.hasPrefix("completed") {
+            throw ProcessError(description: "job \(id) ended with \(outcome): \(shown.text ?? "")")
         }
         usleep(UInt32.random(in: 0...UInt32(span) * 1000))
         let clock = SuspendingClock()

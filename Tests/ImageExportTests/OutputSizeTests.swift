@@ -4,7 +4,7 @@ import ImageExport
 import Testing
 
 /// What is decided about sizes before any pixel is looked at.
-@Suite struct SizingTests {
+@Suite struct OutputSizeTests {
     /// Pixels of a 6 × 4 picture, numbered, of which `fill` keeps 4 × 4.
     @Test(arguments: 1...8)
     func aCornerIsKeptInWhateverWayAPictureIsStored(orientation: Int) throws {
