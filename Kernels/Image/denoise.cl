@@ -179,9 +179,9 @@ __kernel void denoise_tile(__global const float *src, __global float *dst, __glo
     __global float *transformed = total + DENOISE_PITCH * 8;
     __global float *sums = transformed + DENOISE_PITCH * 8;
     // First row of the first block that reaches into the tile, on the grid of the picture.
-    const int first = y0 - DENOISE_RADIUS - ((y0 - DENOISE_RADIUS) & (DENOISE_STEP - 1));
+    const int first = (y0 - DENOISE_RADIUS + DENOISE_STEP - 1) & ~(DENOISE_STEP - 1);
     for (int c = 0; c < 3; ++c) {
-        denoise_plane(src, plane, p, c, x0 - DENOISE_RADIUS - 1, first, y0 + rows + DENOISE_RADIUS + 1 - first);
+        denoise_plane(src, plane, p, c, x0 - DENOISE_RADIUS - 1, first, y0 + rows + DENOISE_RADIUS - first);
         for (int x = 0; x < 8 * DENOISE_PITCH; x += 16)
             vstore16((float16)(0.0f), 0, total + x);
         for (int top = first; top < y0 + rows; top += DENOISE_STEP) {
