@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Takes a reply apart as it comes: the status, and the body in either of the two forms that HTTP/1.1 has for one whose
-/// connection ends with it (RFC 9112, section 6).
+/// Takes a reply apart as it comes: the status, and the body in the forms that HTTP/1.1 has for one whose connection ends
+/// with it (RFC 9112, section 6).
 package struct HTTPReply {
     private enum Body {
-        /// Until the connection ends.
-        case whole
+        /// So many bytes, or until the connection ends.
+        case whole(left: Int?)
         case chunkSize
         case chunk(left: Int)
         case chunkEnd
@@ -14,9 +14,19 @@ package struct HTTPReply {
 
     package private(set) var status: Int?
     private var pending = Data()
-    private var body = Body.whole
+    private var body = Body.whole(left: nil)
 
     package init() {}
+
+    /// Whether a connection that ends now has brought all of it.
+    package var isWhole: Bool {
+        guard status != nil else { return false }
+        return switch body {
+        case .whole(let left): left == nil || left == 0
+        case .over: true
+        case .chunkSize, .chunk, .chunkEnd: false
+        }
+    }
 
     private static let lineEnd = Data("\r\n".utf8)
     private static let headEnd = Data("\r\n\r\n".utf8)
@@ -38,18 +48,21 @@ package struct HTTPReply {
         let lines = text.components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ")
         status = words.count > 1 ? Int(words[1]) ?? 0 : 0
-        let isChunked = lines.dropFirst().contains {
-            $0.lowercased().hasPrefix("transfer-encoding:") && $0.lowercased().contains("chunked")
-        }
-        body = isChunked ? .chunkSize : .whole
+        let fields = lines.dropFirst().map { $0.lowercased().split(separator: ":", maxSplits: 1) }
+        func field(_ name: String) -> Substring? { fields.first { $0.count == 2 && $0[0] == name }?[1] }
+        let isChunked = field("transfer-encoding")?.contains("chunked") == true
+        let length = field("content-length").flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        body = isChunked ? .chunkSize : .whole(left: length)
     }
 
     private mutating func takePart() -> Data? {
         switch body {
-        case .whole:
+        case .whole(let left):
             guard !pending.isEmpty else { return nil }
-            defer { pending = Data() }
-            return pending
+            let part = pending
+            pending = Data()
+            body = .whole(left: left.map { $0 - part.count })
+            return part
         case .chunkSize:
             guard let end = pending.range(of: Self.lineEnd) else { return nil }
             let text = String(decoding: pending[..<end.lowerBound], as: UTF8.self)

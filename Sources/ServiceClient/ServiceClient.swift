@@ -184,8 +184,8 @@ package struct ServiceClient: Sendable {
             content += reply.take(bytes)
             if bytes.isEmpty { break }
         }
-        // It ended, or was killed, before it answered.
-        guard let status = reply.status else { throw .absent }
+        // It ended, or was killed, before it had answered.
+        guard let status = reply.status, reply.isWhole else { throw .absent }
         guard status < 300 else { throw Self.refusal(content, status) }
         return content
     }

@@ -115,7 +115,8 @@ import Testing
         }
         #expect(try place.contents("out") == whole, "seed \(seed)")
         #expect(try service.jobs().allSatisfy { $0["state"] as? String == "ended" }, "seed \(seed)")
-        #expect(try service.bgrun("service", "stop").status == 0)
+        let stopped = try service.bgrun("service", "stop")
+        #expect(stopped.status == 0, "seed \(seed): \(stopped.errors)")
         #expect(service.comes { OwnProcesses(of: place).all.isEmpty }, "seed \(seed): nobody is left behind")
         if Self.wanted != nil { print("seed \(seed): \(tally)") }
     }

@@ -30,6 +30,26 @@ import Testing
         #expect(status == 200 && text == "abcd0123456789")
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+    ])
+    func whatBreaksOffIsNotWhole(text: String) {
+        let bytes = Data(text.utf8)
+        for count in 0...bytes.count {
+            var reply = HTTPReply()
+            _ = reply.take(bytes.prefix(count))
+            // The last chunk's line tells the end, not the empty one behind it.
+            #expect(reply.isWhole == (count >= bytes.count - (text.contains("chunked") ? 2 : 0)), "\(count) bytes")
+        }
+    }
+
+    @Test func aReplyWithoutALengthIsWholeWhenItsConnectionEnds() {
+        var reply = HTTPReply()
+        _ = reply.take(Data("HTTP/1.1 200 OK\r\n\r\nhel".utf8))
+        #expect(reply.isWhole)
+    }
+
     @Test(arguments: [1, 5, 1000])
     func eventsAreTakenApart(pieces: Int) throws {
         let text = """
