@@ -64,17 +64,29 @@ package struct UsageDocument: Codable, Hashable, Sendable {
         package var processorSeconds: Double
         /// From start to end, in seconds, all attempts together.
         package var runningSeconds: Double
+        /// Its share of what the machine counted.
+        package var measuredJoules: Double
+        /// By processor time, where the machine counted nothing.
+        package var estimatedJoules: Double
+        /// Files that it made in its last attempt; nil for a command.
+        package var outputs: Int?
         package var outcome: String?
 
         package init(
-            id: UInt64, title: String, processorSeconds: Double, runningSeconds: Double, outcome: String?
+            id: UInt64, title: String, processorSeconds: Double, runningSeconds: Double, measuredJoules: Double,
+            estimatedJoules: Double, outputs: Int?, outcome: String?
         ) {
             self.id = id
             self.title = title
             self.processorSeconds = processorSeconds
             self.runningSeconds = runningSeconds
+            self.measuredJoules = measuredJoules
+            self.estimatedJoules = estimatedJoules
+            self.outputs = outputs
             self.outcome = outcome
         }
+
+        package var joules: Double { measuredJoules + estimatedJoules }
     }
 
     /// Seconds that are looked back.
@@ -82,12 +94,22 @@ package struct UsageDocument: Codable, Hashable, Sendable {
     package var jobs: [Entry]
     package var processorSeconds: Double
     package var runningSeconds: Double
+    package var measuredJoules: Double
+    package var estimatedJoules: Double
+    /// What the machine counted while jobs ran, and no job took; with ``measuredJoules`` it is all of it.
+    package var othersJoules: Double
+    /// What is reckoned for a busy processor where nothing is counted.
+    package var processorWatts: Double
 
-    package init(period: Double, jobs: [Entry]) {
+    package init(period: Double, jobs: [Entry], othersJoules: Double, processorWatts: Double) {
         self.period = period
         self.jobs = jobs
+        self.othersJoules = othersJoules
+        self.processorWatts = processorWatts
         processorSeconds = jobs.reduce(0) { $0 + $1.processorSeconds }
         runningSeconds = jobs.reduce(0) { $0 + $1.runningSeconds }
+        measuredJoules = jobs.reduce(0) { $0 + $1.measuredJoules }
+        estimatedJoules = jobs.reduce(0) { $0 + $1.estimatedJoules }
     }
 }
 

@@ -119,6 +119,18 @@ enum Schema {
         migrator.registerMigration("5 commands of jobs") { db in
             try db.execute(sql: "ALTER TABLE job ADD COLUMN command TEXT")
         }
+        migrator.registerMigration("6 energy of jobs") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE energy (
+                        hour INTEGER NOT NULL,
+                        job INTEGER NOT NULL,
+                        measured INTEGER NOT NULL,
+                        joules REAL NOT NULL,
+                        PRIMARY KEY (hour, job, measured)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }

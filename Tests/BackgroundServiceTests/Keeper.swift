@@ -3,6 +3,7 @@ import BackgroundTasksTesting
 import Foundation
 import Glibc
 import ServiceAPI
+import SystemConditions
 import TaskModel
 import TaskStore
 
@@ -17,10 +18,12 @@ final class Keeper: Sendable {
     init() throws {
         folder = NSTemporaryDirectory() + "bgrun-keeper-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder + "/state/logs", withIntermediateDirectories: true)
+        var machine = JobKeeper.Machine(
+            clock: clock, conditions: conditions, capabilities: SimulatedDevices([]), inhibitor: inhibitor,
+            executable: "/bin/false")
+        machine.energy = EnergyMeter(root: SystemRoot(folder + "/machine"))
         keeper = try JobKeeper(
-            .init(
-                clock: clock, conditions: conditions, capabilities: SimulatedDevices([]), inhibitor: inhibitor,
-                executable: "/bin/false"), store: TaskStore(folder: folder + "/state", program: "test"),
+            machine, store: TaskStore(folder: folder + "/state", program: "test"),
             place: ServicePlace(folder: folder + "/run", stateFolder: folder + "/state"))
     }
 

@@ -54,7 +54,8 @@ import Yams
             version: "1", process: 1, started: 1, active: 0, running: 0, isDraining: false, priorityTier: "",
             priorityTierReason: "")
         #expect(try keys(status) == schema("Status").properties)
-        #expect(try keys(UsageDocument(period: 1, jobs: [])) == schema("Usage").properties)
+        let usage = UsageDocument(period: 1, jobs: [], othersJoules: 0, processorWatts: 1)
+        #expect(try keys(usage) == schema("Usage").properties)
         #expect(try keys(Refusal(code: "a", sentence: "b", fix: "c")) == schema("Refusal").required)
     }
 

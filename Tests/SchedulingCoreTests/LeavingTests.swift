@@ -199,4 +199,27 @@ import Testing
         bench.tell { $0.machineReturned(at: $1) }
         #expect(bench.state(id) == .running && bench.state(urgent) == .waiting)
     }
+
+    @Test("rule 78, rule 87: a sleep is no waiting for room")
+    func sleepIsNoWaiting() throws {
+        var settings = SchedulerSettings()
+        settings.cpuSlots = 2
+        var bench = Bench(settings: settings)
+        bench.conditions { $0.availableMemoryBytes = 3 << 30 }
+        let holder = try bench.admit("cont.h", .continued) { $0.claim.memoryBytes = 1 << 30 }
+        let big = try bench.admit("a", .processing) { $0.claim.memoryBytes = 2 << 30 }
+        #expect(bench.reasons(big) == ["memoryClaim"])
+        bench.advance(by: .seconds(10))
+        bench.tell { $0.machineLeaves(.sleep, at: $1) }
+        bench.tell { $0.completed(holder, success: false, at: $1) }
+        bench.advance(by: .seconds(3_600))
+        bench.tell { $0.machineReturned(at: $1) }
+        #expect(bench.state(holder) == .running)
+        let small = try bench.admit("b", .processing) { $0.claim.memoryBytes = 1 << 20 }
+        #expect(bench.state(big) == .waiting && bench.state(small) == .running)
+        bench.tell { $0.completed(small, success: true, at: $1) }
+        bench.advance(by: settings.reserveAfter)
+        let late = try bench.admit("c", .processing) { $0.claim.memoryBytes = 1 << 20 }
+        #expect(bench.state(late) == .waiting && bench.reasons(late) == ["behindOthers"])
+    }
 }

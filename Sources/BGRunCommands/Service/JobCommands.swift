@@ -215,8 +215,12 @@ struct LogsCommand: ParsableCommand {
 /// `bgrun usage`.
 struct UsageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "usage", abstract: "Show the processor time that jobs took.",
+        commandName: "usage", abstract: "Show the processor time and the energy that jobs took.",
         discussion: """
+            Energy is measured where the machine counts it and lets you read that: processors' counters (as root), a \
+            power meter, the battery while it is being emptied. Jobs share it by processor time. Elsewhere it is \
+            estimated: 3.5 W for a busy processor, or what BGRUN_PROCESSOR_WATTS says when the service starts.
+
             EXAMPLES
               bgrun usage
               bgrun usage --days 10 --json
@@ -240,10 +244,31 @@ struct UsageCommand: ParsableCommand {
             let name = job.title.isEmpty ? "job \(job.id)" : job.title
             text +=
                 "\(job.id)  \(Self.time(job.processorSeconds)) of processor time in "
-                + "\(Self.time(job.runningSeconds))  \(name)\n"
+                + "\(Self.time(job.runningSeconds)), \(Self.energy(job))  \(name)\n"
         }
-        text += "\(Self.time(usage.processorSeconds)) of processor time in all. Energy is not measured here.\n"
+        text += "\(Self.time(usage.processorSeconds)) of processor time in all.\n"
+        if usage.measuredJoules + usage.othersJoules > 0 {
+            text +=
+                "\(Self.energy(usage.measuredJoules)) measured; "
+                + "other programs took \(Self.energy(usage.othersJoules)) meanwhile.\n"
+        }
+        if usage.estimatedJoules > 0 {
+            text +=
+                "\(Self.energy(usage.estimatedJoules)) estimated, at \(usage.processorWatts) W for a busy processor: "
+                + "nothing that may be read counted it.\n"
+        }
         try StandardOutput.print(text)
+    }
+
+    private static func energy(_ job: UsageDocument.Entry) -> String {
+        let label = job.estimatedJoules == 0 ? "measured" : job.measuredJoules == 0 ? "estimated" : "partly estimated"
+        let each = job.outputs.flatMap { $0 > 0 ? ", \(energy(job.joules / Double($0))) an output" : nil } ?? ""
+        return "\(energy(job.joules)) \(label)\(each)"
+    }
+
+    private static func energy(_ joules: Double) -> String {
+        joules < 1000
+            ? String(format: joules < 10 ? "%.1f J" : "%.0f J", joules) : String(format: "%.1f kJ", joules / 1000)
     }
 
     private static func time(_ seconds: Double) -> String {

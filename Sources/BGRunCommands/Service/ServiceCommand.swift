@@ -141,11 +141,16 @@ struct ServiceCommand: AsyncParsableCommand {
             let store = try TaskStore(folder: place.stateFolder, program: Program.version)
             try FileManager.default.createDirectory(
                 atPath: place.stateFolder + "/logs", withIntermediateDirectories: true)
-            let machine = JobKeeper.Machine(
+            var machine = JobKeeper.Machine(
                 clock: SystemClock(), conditions: ConditionsMonitor.ofThisMachine(),
                 capabilities: ProbedCapabilities(), inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine),
                 executable: ProcessInfo.processInfo.environment["BGRUN_EXECUTABLE"] ?? Program.path,
                 settings: Self.settings, allowsSimulation: Simulation.isAllowed(ProcessInfo.processInfo.environment))
+            let environment = ProcessInfo.processInfo.environment
+            machine.energy = EnergyMeter(root: SystemRoot(environment["BGRUN_SYSTEM_ROOT"] ?? "/"))
+            if let watts = environment["BGRUN_PROCESSOR_WATTS"].flatMap(Double.init), watts > 0, watts < 1_000 {
+                machine.processorWatts = watts
+            }
             let announce = announce
             let service = try BackgroundService(
                 machine, store: store, place: place,

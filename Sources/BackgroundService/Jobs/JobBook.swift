@@ -80,6 +80,20 @@ final class JobBook: Sendable {
         if let trouble { throw trouble }
     }
 
+    /// Keeps what was taken of the machine's energy until a moment (seconds since 1970).
+    func keep(_ energy: [EnergyShares.Part], at moment: Double) {
+        let records = energy.map { part in
+            EnergyRecord(job: part.job?.rawValue, joules: part.joules, isMeasured: part.isMeasured)
+        }
+        writer.async { [self] in
+            do throws(StoreError) {
+                try store.addEnergy(records, at: moment)
+            } catch {
+                state.withLock { $0.trouble = error }
+            }
+        }
+    }
+
     private func save(_ job: JobID) {
         let isNew = state.withLock { state in
             guard state.entries[job]?.wantsSaving == false else { return false }

@@ -104,6 +104,7 @@ extension JobKeeper {
             let process = try JobProcess(plan)
             processes.withLock { $0[job] = process }
             let identity = process.identity
+            energy.started(job, session: identity.processID)
             book.update(job) {
                 $0.stored.process = .init(id: identity.processID, start: identity.start, boot: identity.boot)
             }
@@ -182,6 +183,7 @@ extension JobKeeper {
     private func exited(_ job: JobID, _ exit: JobProcess.Exit, after length: Duration) {
         processes.withLock { $0[job] = nil }
         priorities.withLock { $0.removeValue(forKey: job) }?.end()
+        energy.ended(job, seconds: exit.processorSeconds)
         book.update(job) { entry in
             entry.stored.process = nil
             entry.stored.processorSeconds += exit.processorSeconds

@@ -101,13 +101,19 @@ extension JobKeeper {
         return document
     }
 
-    /// Processor time of jobs that ran within the last seconds.
+    /// What jobs that ran within the last seconds took of the machine.
     ///
     /// - Throws: ``Refusal`` when the store cannot be read.
     package func usage(period: Double) throws(Refusal) -> UsageDocument {
+        energy.look()
         do throws(StoreError) {
             try book.flush()
-            let jobs = try store.jobs(since: host.wallNow.inSeconds - period)
+            let begin = host.wallNow.inSeconds - period
+            let taken = try store.energy(since: begin)
+            let jobs = try store.jobs(since: begin)
+            func joules(_ job: UInt64?, _ isMeasured: Bool) -> Double {
+                taken.first { $0.job == job && $0.isMeasured == isMeasured }?.joules ?? 0
+            }
             return UsageDocument(
                 period: period,
                 jobs: jobs.map { job in
@@ -115,11 +121,19 @@ extension JobKeeper {
                         id: job.id,
                         title: JSONDocument.decode(JobSubmission.self, job.submission)?.title ?? job.identifier,
                         processorSeconds: job.processorSeconds, runningSeconds: job.runningSeconds,
+                        measuredJoules: joules(job.id, true), estimatedJoules: joules(job.id, false),
+                        outputs: job.summary.flatMap { JSONDocument.decode(OutputCount.self, $0) }?.outputs,
                         outcome: job.outcome)
-                })
+                },
+                othersJoules: joules(nil, true), processorWatts: energy.watts)
         } catch {
             throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
         }
+    }
+
+    /// Of the summary of an export or an inference.
+    private struct OutputCount: Decodable {
+        var outputs: Int
     }
 }
 

@@ -23,6 +23,9 @@ package final class JobKeeper: Sendable {
         package var settings: SchedulerSettings
         /// A test may say what happens (rule 99).
         package var allowsSimulation: Bool
+        package var energy = EnergyMeter()
+        /// Of a busy processor where the machine does not count what it takes.
+        package var processorWatts = EnergyShares.estimatedWatts
 
         package init(
             clock: any HostClock, conditions: any ConditionsProvider, capabilities: any CapabilitySource,
@@ -55,6 +58,7 @@ package final class JobKeeper: Sendable {
     /// What gives the processes of each job their share of the processor.
     let priorities = Lock<[JobID: JobPriority]>([:])
     let processorLimits = ProcessorLimits()
+    let energy: EnergyKeeper
     /// Launches that wait for the end of the process before theirs.
     let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
     /// Commands that stand still while the machine sleeps.
@@ -67,7 +71,11 @@ package final class JobKeeper: Sendable {
         self.machine = machine
         self.place = place
         self.store = store
-        book = JobBook(store: store)
+        let book = JobBook(store: store)
+        self.book = book
+        energy = EnergyKeeper(machine.energy, watts: machine.processorWatts) { [clock = machine.clock] parts in
+            book.keep(parts, at: clock.wallNow.inSeconds)
+        }
         host = SchedulerHost(
             .init(
                 clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,

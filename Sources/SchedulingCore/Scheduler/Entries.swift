@@ -32,7 +32,7 @@ struct WaitingEntry: Sendable {
     var losses = 0
     /// End of its backoff, wherever it waits meanwhile.
     var backoffEnds: Duration?
-    /// Since when it is due and only room is missing, as far as was seen.
+    /// Since when it is due and only room is missing, as far as was seen, in ``Scheduler/awakeTime``.
     var roomlessSince: Duration?
     /// In the foreground, it has waited for the end or a pause of background work once, or the machine's leaving has
     /// cut its turn short.
@@ -74,7 +74,7 @@ struct RunningEntry: Sendable {
     /// It was stopped because the machine leaves, and waits for another run when it has stopped.
     var goesOnAfterwards = false
     var pausedSince: Duration?
-    /// Since when it could go on and only room is missing, as far as was seen.
+    /// Since when it could go on and only room is missing, as far as was seen, in ``Scheduler/awakeTime``.
     var roomlessSince: Duration?
     var waitedForBackground = false
 

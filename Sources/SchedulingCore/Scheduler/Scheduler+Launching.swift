@@ -66,8 +66,9 @@ extension Scheduler {
                 if reserves(candidate) {
                     reserved.insert(candidate.requiresDevice)
                 } else if candidate.roomlessSince == nil {
-                    waiting[candidate.id]?.roomlessSince = now
-                    running[candidate.id]?.roomlessSince = now
+                    let since = awakeTime
+                    waiting[candidate.id]?.roomlessSince = since
+                    running[candidate.id]?.roomlessSince = since
                 }
             }
         }
@@ -130,7 +131,7 @@ extension Scheduler {
     }
 
     private func hasWaitedLong(_ roomlessSince: Duration?) -> Bool {
-        roomlessSince.map { now - $0 >= settings.reserveAfter } ?? false
+        roomlessSince.map { awakeTime - $0 >= settings.reserveAfter } ?? false
     }
 
     /// The heads of the lines whose conditions hold, and the paused tasks that may go on, in order of their turn.

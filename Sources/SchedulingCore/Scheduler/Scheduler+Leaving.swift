@@ -8,6 +8,7 @@ extension Scheduler {
     package mutating func machineLeaves(_ reason: StopReason, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         leavesFor = reason
+        leftAt = leftAt ?? now
         var actions: [SchedulerAction] = []
         for id in running.keys.sorted() {
             guard let run = running[id] else { continue }
@@ -27,6 +28,8 @@ extension Scheduler {
     package mutating func machineReturned(at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         leavesFor = nil
+        away += leftAt.map { now - $0 } ?? .zero
+        leftAt = nil
         return catchUp() + running.keys.sorted().flatMap { goOnUnpaused($0) } + schedule()
     }
 

@@ -45,6 +45,11 @@ package struct Scheduler: Sendable {
 
     /// The machine is about to sleep or to shut down; nothing starts meanwhile.
     var leavesFor: StopReason?
+    var leftAt: Duration?
+    /// How long the machine was away in all.
+    var away = Duration.zero
+    /// The scheduler's clock without the times at which nothing could start.
+    var awakeTime: Duration { now - away }
 
     var nextID: UInt64
     private var lastStamp: UInt32 = 0
