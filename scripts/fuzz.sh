@@ -29,7 +29,7 @@ kept=$package/Corpus
 swift build --package-path "$package" --scratch-path "$work" -c release --sanitize=address --product "$target-fuzz"
 fuzz=$work/release/$target-fuzz
 # Inputs are small, so is what may be reserved for them. Addresses are told without names: see llvm-symbolizer.
-limits=(-timeout=10 -malloc_limit_mb=256 -rss_limit_mb=2048)
+limits=(-timeout=10 -malloc_limit_mb=256 -rss_limit_mb=2048 -detect_leaks=0)
 # A trap is told by the fuzzer, which keeps the file; the handler of Swift would get in its way.
 export SWIFT_BACKTRACE=enable=no
 export ASAN_OPTIONS="symbolize=0:allocator_may_return_null=1:detect_leaks=0 ${ASAN_OPTIONS:-}"
