@@ -7,7 +7,8 @@ struct BGRunBench: ParsableCommand {
         commandName: "bgrun-bench",
         abstract: "Make sample photographs, compare bgrun with other programs, measure the scheduler and oneDNN.",
         subcommands: [
-            PhotosCommand.self, CompareCommand.self, OperationsCommand.self, PipelineCommand.self,
+            PhotosCommand.self, CompareCommand.self, OperationsCommand.self, EncodersCommand.self,
+            PipelineCommand.self,
             SchedulerCommand.self, IdleCommand.self,
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
             CostCommand.self, SoakCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,

@@ -9,14 +9,14 @@ struct Contestant: Sendable {
     /// The programs to start for these pictures, as lanes that run side by side.
     let lanes: @Sendable (_ files: [String], _ out: String) -> [[Invocation]]
 
-    /// One lane for each half of the pictures, each running what `invocations` says one after the other.
+    /// So many lanes with a share of the pictures each, each running what `invocations` says one after the other.
     static func split(
-        _ files: [String], _ invocations: ([String]) -> [Invocation]
+        _ files: [String], lanes: Int = 2, _ invocations: ([String]) -> [Invocation]
     ) -> [[Invocation]] {
-        let halves = (0..<2).map { lane in
-            files.enumerated().filter { $0.offset % 2 == lane }.map(\.element)
+        let shares = (0..<lanes).map { lane in
+            files.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
         }
-        return halves.filter { !$0.isEmpty }.map(invocations)
+        return shares.filter { !$0.isEmpty }.map(invocations)
     }
 }
 

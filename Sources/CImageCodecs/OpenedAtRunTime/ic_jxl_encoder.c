@@ -54,6 +54,7 @@ static int add_picture(
     JxlEncoderFrameSettings *frame = jxl->JxlEncoderFrameSettingsCreate(encoder, NULL);
     if (!frame) return 0;
     jxl->JxlEncoderFrameSettingsSetOption(frame, JXL_ENC_FRAME_SETTING_EFFORT, settings->effort);
+    jxl->JxlEncoderFrameSettingsSetOption(frame, JXL_ENC_FRAME_SETTING_DECODING_SPEED, settings->decoding_speed);
     if (settings->lossless) {
         jxl->JxlEncoderSetFrameLossless(frame, JXL_TRUE);
     } else {

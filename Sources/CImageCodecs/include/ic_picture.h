@@ -79,6 +79,8 @@ typedef struct ic_picture_settings {
     /// AVIF's speed, 0 ... 10, and JPEG XL's effort, 1 ... 9.
     int32_t speed;
     int32_t effort;
+    /// How much JPEG XL gives up for fast decoding, 0 ... 4.
+    int32_t decoding_speed;
     /// The colours are those of H.273's primaries with sRGB's curve: 1 for sRGB and 12 for Display P3. 2 where only the
     /// profile says it.
     int32_t primaries;

@@ -69,6 +69,23 @@ struct WrittenFormatTests {
         }
     }
 
+    /// The quick settings are chosen to cost bytes, not more than 4 dB.
+    @Test(arguments: [ImageFormat.webp, .avif, .jxl])
+    func `a quick encode is about as near to the picture as an optimized one`(format: ImageFormat) throws {
+        let picture = Picture.sample(width: 256, height: 192)
+        func error(optimize: Bool) throws -> Int {
+            let decoded = try decode(try encoded(picture, as: format) { $0.optimize = optimize })
+            return zip(decoded.picture.bytes, picture.bytes).reduce(0) { sum, pair in
+                let difference = Int(pair.0) - Int(pair.1)
+                return sum + difference * difference
+            }
+        }
+        let quick = try error(optimize: false)
+        let optimized = try error(optimize: true)
+        #expect(quick > 0 && optimized > 0, "nothing was lost")
+        #expect(Double(quick) <= 2.5 * Double(optimized), "\(quick) and \(optimized)")
+    }
+
     @Test
     func `an encode of JPEG XL ends when the pulse says so`() throws {
         let picture = Picture.sample(width: 300, height: 300)

@@ -1,0 +1,1 @@
+../../../ImageCodecsTests/TIFFWriter.swift
