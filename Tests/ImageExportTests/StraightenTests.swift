@@ -2,6 +2,7 @@ import ChunkedCompute
 import Foundation
 import ImageCodecs
 import ImageExport
+import SamplePhotos
 import Testing
 
 /// Small turns of whole exports, against float64 and against exports without them.
@@ -116,6 +117,35 @@ import Testing
             $0.size = .fill(width: 16, height: 16)
         }
         #expect((small.width, small.height) == (16, 16))
+    }
+
+    @Test func reducedDecodingTurnsTheSamePicture() throws {
+        let folder = try TestFolder()
+        let (width, height) = (1200, 800)
+        let pixels = SamplePhotos.pixels(seed: 2, width: width, height: height)
+        let input = try folder.write(
+            "large.jpg", pixels, EncodeRequest(format: .jpeg, width: width, height: height, layout: .rgbx8))
+        func turned(_ name: String, exact: Bool) throws -> Decoded {
+            try framing.exported(folder, input, name) {
+                $0.straighten = -2.5
+                $0.size = .longEdge(300)
+                $0.exact = exact
+            }
+        }
+        let (exact, reduced) = (try turned("exact", exact: true), try turned("reduced", exact: false))
+        #expect((exact.width, exact.height) == (reduced.width, reduced.height))
+        #expect(exact.bytes != reduced.bytes)
+        #expect(compare(exact.samples, reduced.samples, peak: 255).psnr > 45)
+    }
+
+    @Test func memoryGrowsWithTheAngleAndNotWithTheHeight() {
+        func bytes(_ degrees: Double, height: Int) -> Int {
+            ChainPlan([], width: 6000, height: height, isWide: false, content: 0, rotation: degrees)
+                .workingBytes(rows: 128, tilesAtOnce: false)
+        }
+        #expect(bytes(1, height: 20_000) < bytes(1, height: 2_000) * 2)
+        #expect(bytes(1, height: 20_000) < 6000 * 20_000 * 12 / 8)
+        #expect(bytes(3, height: 20_000) > bytes(1, height: 20_000))
     }
 
     @Test func aCropOutsideOfWhatIsLeftIsItsFailure() throws {
