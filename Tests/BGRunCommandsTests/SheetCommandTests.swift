@@ -149,6 +149,34 @@ import Testing
         #expect(try page("photos/sheet.jpg").header.width > 5 * 60)
     }
 
+    @Test func hostilePicturesAreMetWithoutRights() throws {
+        let photos = try Photos.large.get()
+        for command in [
+            ["contact-sheet"] + photos + ["--tile", "2400x1600"],
+            ["preview", photos[0], "--size", "9000", "--enlarge"],
+        ] {
+            let run = try CommandRun(command + ["--out", "out/page.png"], in: place)
+            var confined = false
+            while !confined, let status = try? String(contentsOfFile: "/proc/\(run.processID)/status", encoding: .utf8)
+            {
+                confined = status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2")
+            }
+            #expect(confined, "\(command[0])")
+            let ended = run.end()
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(place.exists("out/page.png"))
+            try FileManager.default.removeItem(atPath: place.path + "/out")
+        }
+    }
+
+    @Test func linksToPicturesElsewhereAreFollowed() throws {
+        try FileManager.default.createDirectory(atPath: place.path + "/links", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path + "/links/a.jpg", withDestinationPath: "../photos/photo-0001.jpg")
+        let ended = try place.bgrun("contact-sheet", "links", "--out", "sheet.png", "--json")
+        #expect(try ended.json()["shown"] as? Int == 1, "\(ended.errors)")
+    }
+
     @Test func nothingIsMadeWhereNothingCanBe() throws {
         try place.write("no picture", to: "bad/one.jpg")
         try place.write("a note", to: "empty/notes.txt")

@@ -33,10 +33,9 @@ extension OutputSpec {
 
     static func border(_ text: String) throws(Mistake) -> Border? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count <= 2 else {
-            throw Mistake(description: "a border is pixels or pixels:RRGGBB, not \"\(text)\"")
+        guard parts.count <= 2, let pixels = Int(parts[0]), (0...widestBorder).contains(pixels) else {
+            throw Mistake(description: "a border is 0 to \(widestBorder) pixels, or pixels:RRGGBB, not \"\(text)\"")
         }
-        let pixels = try number("border", parts[0], in: 0...widestBorder)
         return pixels == 0
             ? nil : Border(pixels: pixels, color: parts.count == 2 ? try color("border", parts[1]) : [255, 255, 255])
     }

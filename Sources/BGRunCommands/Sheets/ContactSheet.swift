@@ -1,6 +1,5 @@
 import ArgumentParser
 import ChunkedCompute
-import Foundation
 import ImageCodecs
 import ImageExport
 import TaskModel
@@ -44,6 +43,7 @@ final class ContactSheet {
         let parts = stride(from: 0, to: photos.count, by: perPage).map { photos[$0..<min($0 + perPage, photos.count)] }
         try output.check(pages: parts.count)
         let captions = try captions()
+        try SheetConfinement.begin(reading: photos.map(\.path), writing: output)
         do {
             var pages: [SheetPage] = []
             for (number, part) in parts.enumerated() {
@@ -66,11 +66,7 @@ final class ContactSheet {
     /// What is to be shown; what is no picture and was not named is passed over.
     private func photos() throws -> [InputFile] {
         let scan = InputScan(command.inputs.map(CanonicalPath.input), excluding: "")
-        if !scan.missing.isEmpty {
-            let ending = WorkEnding.missing(scan.missing)
-            StandardError.write(ending.text)
-            throw ending.status.code
-        }
+        if !scan.missing.isEmpty { throw WorkEnding.missing(scan.missing).told() }
         for problem in scan.problems { note(problem.path, .failed, problem.code, problem.reason) }
         let photos = scan.files.filter { file in
             // Pages of an earlier run among the pictures are none of them.

@@ -17,6 +17,7 @@ struct Preview {
     private let showsBefore: Bool
     private let hasCaptions: Bool
     private let limits: DecodeLimits
+    private let pulse = CodecPulse { true }
 
     /// - Throws: A mistake in the flags.
     init(_ command: PreviewCommand) throws {
@@ -36,13 +37,12 @@ struct Preview {
         }
         try output.check(pages: 1)
         var specs = [spec]
-        if let ending = MarkFiles.look(at: &specs) {
-            StandardError.write(ending.text)
-            throw ending.status.code
-        }
+        if let ending = MarkFiles.look(at: &specs) { throw ending.told() }
         var settings = specs[0].settings
         if !isSized, !showsBefore { settings.size = .longEdge(Self.longEdge) }
-        if showsBefore { try makeBoth(settings) } else { try makeResult(settings) }
+        let captions = captions()
+        try SheetConfinement.begin(reading: [input] + settings.markFiles.map(\.path), writing: output)
+        if showsBefore { try makeBoth(settings, captions) } else { try makeResult(settings) }
     }
 
     private func makeResult(_ settings: OutputSettings) throws {
@@ -55,23 +55,23 @@ struct Preview {
         try tell(result.outputs, damage: result.status == .damaged ? result.notes : [])
     }
 
-    private func makeBoth(_ settings: OutputSettings) throws {
+    private func makeBoth(_ settings: OutputSettings, _ captions: Captions?) throws {
         let made: (ItemResult.Output, [String])
         do {
-            made = try drawBoth(settings)
+            made = try drawBoth(settings, captions)
         } catch {
             throw SheetOutput.told(error)
         }
         try tell([made.0], damage: made.1)
     }
 
-    private func drawBoth(_ settings: OutputSettings) throws -> (ItemResult.Output, [String]) {
+    private func drawBoth(
+        _ settings: OutputSettings, _ captions: Captions?
+    ) throws -> (ItemResult.Output, [String]) {
         let renderer = PictureRenderer()
-        let pulse = CodecPulse { true }
         var wanted = settings
         // Flattened, whatever the file's own format.
         wanted.format = .jpeg
-        wanted.maxBytes = nil
         let shape = try renderer.shape(input, wanted, limits: limits, pulse: pulse)
         let isWide = shape.width >= shape.height
         if !isSized {
@@ -81,7 +81,6 @@ struct Preview {
         let pictures = try [Self.plain(wanted), wanted].map {
             try renderer.render(input, $0, limits: limits, pulse: pulse)
         }
-        let captions = captions(pulse)
         let layout = SheetLayout(
             columns: isWide ? 1 : 2, rows: isWide ? 2 : 1, tileWidth: pictures.map(\.width).max() ?? 1,
             tileHeight: pictures.map(\.height).max() ?? 1, captionHeight: captions == nil ? 0 : Self.captionHeight,
@@ -109,9 +108,9 @@ struct Preview {
         return plain
     }
 
-    /// nil where there is no font for them, which is said.
-    private func captions(_ pulse: CodecPulse) -> Captions? {
-        guard hasCaptions else { return nil }
+    /// nil where they are not wanted, and where there is no font for them, which is said.
+    private func captions() -> Captions? {
+        guard showsBefore, hasCaptions else { return nil }
         do {
             return try Captions(font: FontCatalogue.file(for: Captions.font), limits: limits, pulse: pulse)
         } catch {

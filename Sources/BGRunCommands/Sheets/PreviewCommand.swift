@@ -1,7 +1,4 @@
 import ArgumentParser
-import Foundation
-import Glibc
-import ImageCodecs
 import ImageExport
 
 /// `bgrun preview`: what an export would make of one picture, to look at.

@@ -51,10 +51,7 @@ struct SheetOutput {
 
     /// - Throws: An exit status, after telling what stands in the way.
     func check(pages: Int) throws {
-        if let ending = WorkEnding.missingLibrary(of: [format]) {
-            StandardError.write(ending.text)
-            throw ending.status.code
-        }
+        if let ending = WorkEnding.missingLibrary(of: [format]) { throw ending.told() }
         for page in 0..<pages where !replaces && access(path(page: page, of: pages), F_OK) == 0 {
             throw WholeFile.exists(path(page: page, of: pages))
         }
@@ -84,5 +81,15 @@ struct SheetOutput {
         case "diskFull": "Make room there."
         default: "Nothing was changed."
         }
+    }
+}
+
+extension WorkEnding {
+    /// Tells why a command that is no job does not begin.
+    ///
+    /// - Returns: What the command has to throw.
+    func told() -> ExitCode {
+        StandardError.write(text)
+        return status.code
     }
 }
