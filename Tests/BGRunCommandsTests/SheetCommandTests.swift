@@ -151,10 +151,9 @@ import Testing
 
     @Test func hostilePicturesAreMetWithoutRights() throws {
         let photos = try Photos.large.get()
-        for command in [
-            ["contact-sheet"] + photos + ["--tile", "2400x1600"],
-            ["preview", photos[0], "--size", "9000", "--enlarge"],
-        ] {
+        let sheet: [String] = ["contact-sheet", "--tile", "600x400"] + photos
+        let preview: [String] = ["preview", photos[0], "--size", "3000", "--enlarge"]
+        for command in [sheet, preview] {
             let run = try CommandRun(command + ["--out", "out/page.png"], in: place)
             var confined = false
             while !confined, let status = try? String(contentsOfFile: "/proc/\(run.processID)/status", encoding: .utf8)
