@@ -226,7 +226,7 @@ let package = Package(
                 "BackgroundTasks",
                 "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
                 "InferenceData", "ImageCodecs", "SeededNumbers", protobuf,
-            ]),
+            ], exclude: ["OPERATIONS.md", "Operations"]),
         tests(
             of: "BackgroundService",
             [

@@ -11,6 +11,7 @@ static const char image_kernels[] = {
 #embed "Image/local_contrast.cl" suffix(, )
 #embed "Image/deconvolve.cl" suffix(, )
 #embed "Image/grain.cl" suffix(, )
+#embed "Image/rotate.cl" suffix(, )
     0,
 };
 

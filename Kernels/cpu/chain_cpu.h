@@ -4,6 +4,7 @@ _Static_assert(sizeof(point_params) == sizeof(bg_point_params), "point_params");
 _Static_assert(sizeof(contrast_params) == sizeof(bg_contrast_params), "contrast_params");
 _Static_assert(sizeof(deconvolve_params) == sizeof(bg_deconvolve_params), "deconvolve_params");
 _Static_assert(sizeof(grain_params) == sizeof(bg_grain_params), "grain_params");
+_Static_assert(sizeof(rotate_params) == sizeof(bg_rotate_params), "rotate_params");
 _Static_assert(POINT_TABLE == BG_POINT_TABLE && POINT_HEADER == BG_POINT_HEADER && POINT_STEPS == BG_POINT_STEPS, "points");
 _Static_assert(DENOISE_COLUMNS == BG_DENOISE_COLUMNS && DENOISE_ROWS == BG_DENOISE_ROWS &&
                    DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_SCRATCH == BG_DENOISE_SCRATCH,
@@ -11,6 +12,7 @@ _Static_assert(DENOISE_COLUMNS == BG_DENOISE_COLUMNS && DENOISE_ROWS == BG_DENOI
 _Static_assert(DECONVOLVE_COLUMNS == BG_DECONVOLVE_COLUMNS && DECONVOLVE_ROWS == BG_DECONVOLVE_ROWS &&
                    DECONVOLVE_RADIUS == BG_DECONVOLVE_RADIUS,
                "deconvolve");
+_Static_assert(ROTATE_COLUMNS == BG_ROTATE_COLUMNS && ROTATE_STEPS == BG_ROTATE_STEPS, "rotate");
 
 #define RUN_POINTS(NAME, FROM, TO, KERNEL)                                                                              \
     static void NAME(FROM src, TO dst, const float *program, const bg_point_params *points, const bg_chain_rows *rows) { \
@@ -82,8 +84,16 @@ static void run_contrast_apply(const float *src, float *dst, const float *means,
     EACH(r.rows) contrast_apply(src, dst, means, line, q, r);
 }
 
+static void run_rotate(const float *src, float *dst, const float *weights, const bg_rotate_params *angle,
+                       const bg_chain_rows *p, int count) {
+    PARAMS(rotate_params, angle);
+    chain_rows r;
+    memcpy(&r, p, sizeof r);
+    EACH(count) rotate_part(src, dst, weights, q, r);
+}
+
 #define CHAIN_KERNELS                                                                                                   \
     {                                                                                                                   \
         run_load8, run_load16, run_store8, run_store16, run_codes8, run_codes16, run_points, run_grain, run_denoise,    \
-            run_deconvolve, run_contrast_cells, run_contrast_slopes, run_contrast_means, run_contrast_apply,            \
+            run_deconvolve, run_contrast_cells, run_contrast_slopes, run_contrast_means, run_contrast_apply, run_rotate,\
     }

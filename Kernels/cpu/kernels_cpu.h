@@ -21,6 +21,7 @@
 #include "../Image/local_contrast.cl"
 #include "../Image/deconvolve.cl"
 #include "../Image/grain.cl"
+#include "../Image/rotate.cl"
 
 _Static_assert(sizeof(resize_params) == sizeof(bg_resize_params), "resize_params");
 _Static_assert(sizeof(sharpen_params) == sizeof(bg_sharpen_params), "sharpen_params");

@@ -35,7 +35,7 @@ typedef struct {
     float matte[3];
 } bg_encode_float_params;
 
-// Sizes of the kernels of a chain, as in Image/points.cl, denoise.cl and deconvolve.cl.
+// Sizes of the kernels of a chain, as in Image/points.cl, denoise.cl, deconvolve.cl and rotate.cl.
 enum {
     BG_POINT_TABLE = 2064,
     BG_POINT_STEPS = 1024,
@@ -47,6 +47,8 @@ enum {
     BG_DECONVOLVE_COLUMNS = 256,
     BG_DECONVOLVE_ROWS = 128,
     BG_DECONVOLVE_RADIUS = 4,
+    BG_ROTATE_COLUMNS = 64,
+    BG_ROTATE_STEPS = 1024,
 };
 
 typedef struct {
@@ -72,6 +74,10 @@ typedef struct {
     float amount;
     uint32_t step;
 } bg_grain_params;
+
+typedef struct {
+    int64_t cosine, sine;
+} bg_rotate_params;
 
 typedef struct {
     const int32_t *v_start;
@@ -109,6 +115,8 @@ typedef struct {
     void (*contrast_means)(const float *slopes, float *means, float *line, const bg_contrast_params *, int count);
     void (*contrast_apply)(const float *src, float *dst, const float *means, float *line, const bg_contrast_params *,
                            const bg_chain_rows *);
+    void (*rotate)(const float *src, float *dst, const float *weights, const bg_rotate_params *, const bg_chain_rows *,
+                   int count);
 } bg_cpu_chain_kernels;
 
 // The kernels compiled for one instruction set. Each call runs a whole chunk on the calling thread; buffers as in Image/*.cl.

@@ -9,7 +9,9 @@ public struct BGRun: AsyncParsableCommand {
         abstract: "Run heavy compute in the background and stop it cleanly.",
         version: Program.version,
         subcommands: [
-            ExportCommand.self, VerifyCommand.self, InferCommand.self, EnhanceCommand.self, RunCommand.self,
+            ExportCommand.self, PreviewCommand.self, ContactSheetCommand.self, VerifyCommand.self, InferCommand.self,
+            EnhanceCommand.self,
+            RunCommand.self,
             JobsCommand.self,
             ShowCommand.self,
             AttachCommand.self,

@@ -90,7 +90,7 @@ package final class ImageExporter {
         result.notes = decoder.header.notes
         let preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
-            content: UInt32(result.inputChecksum.prefix(8), radix: 16) ?? 0)
+            content: ExportPreparation.content(checksum: result.inputChecksum))
         result.notes += preparation.notes
 
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
@@ -119,14 +119,14 @@ package final class ImageExporter {
             decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
             staging: staging)
         latest.silentSeconds = nil
-        let branches = branches(pipelines, preparation, lane: lane)
-        try pump(source, into: branches, tell: tell)
+        let pump = PipelinePump(pipelines, preparation, lane: lane)
+        try pump.run(source, through: window, tell: tell)
         if !decoder.damage.isEmpty {
             result.status = .damaged
             result.notes += decoder.damage
         }
         result.times.decode = source.decodeSeconds
-        for branch in branches { result.times.kernels += branch.runner?.kernelSeconds ?? 0 }
+        result.times.kernels = pump.kernelSeconds
 
         var files: [(ItemResult.Output, PendingFile)] = []
         for (index, (pipeline, output)) in zip(pipelines, preparation.outputs).enumerated() {
@@ -163,71 +163,8 @@ package final class ImageExporter {
         result.times.commit = clock.secondsSince
     }
 
-    /// Outputs that read the same rows: those of the source, or those of a chain.
-    private struct Branch {
-        var runner: ChainRunner?
-        var pipelines: [OutputPipeline]
-
-        /// Source rows before this one are not read again.
-        var firstSourceRow: Int { runner?.firstSourceRow ?? firstRow }
-        private var firstRow: Int { pipelines.map(\.firstSourceRow).min() ?? 0 }
-
-        /// The most source rows that have to be there at a time.
-        var sourceWindowRows: Int {
-            runner?.sourceWindowRows ?? pipelines.map(\.sourceWindowRows).max() ?? 0
-        }
-
-        func advance(source: RowBand, ended: Bool, tell: () throws -> Void) throws {
-            guard let runner else {
-                for pipeline in pipelines { try pipeline.advance(source: source, ended: ended) }
-                return
-            }
-            while try runner.advance(source: source) {
-                for pipeline in pipelines { try pipeline.advance(source: runner.band, ended: runner.isAtEnd) }
-                runner.discard(before: firstRow)
-                try tell()
-            }
-        }
-    }
-
-    private func branches(
-        _ pipelines: [OutputPipeline], _ preparation: ExportPreparation, lane: any ImageLane
-    ) -> [Branch] {
-        func readers(of chain: Int?) -> [OutputPipeline] {
-            zip(pipelines, preparation.outputs).filter { $1.chain == chain }.map(\.0)
-        }
-        let direct = readers(of: nil)
-        return (direct.isEmpty ? [] : [Branch(runner: nil, pipelines: direct)])
-            + preparation.chains.enumerated().map { index, plan in
-                let readers = readers(of: index)
-                let runner = ChainRunner(
-                    plan: plan, lane: lane, readerRows: readers.map(\.sourceWindowRows).max() ?? 0)
-                return Branch(runner: runner, pipelines: readers)
-            }
-    }
-
-    /// Moves rows from the decoder to the pipelines until the last output row is encoded.
-    private func pump(
-        _ source: SourceReader, into branches: [Branch], tell: (ItemProgress) throws -> Void
-    ) throws {
-        let batch = 16
-        let capacity = (branches.map(\.sourceWindowRows).max() ?? 0) + batch
-        window.reset(
-            strideBytes: source.width * source.workingLayout.bytesPerPixel, capacityRows: min(capacity, source.height))
-        while !source.isAtEnd {
-            try source.read(batch)
-            let band = window.band
-            for branch in branches {
-                try branch.advance(source: band, ended: source.isAtEnd) {
-                    try tell(ItemProgress(done: source.rowsDone, total: source.height))
-                }
-            }
-            window.discard(before: branches.map(\.firstSourceRow).min() ?? 0)
-            try tell(ItemProgress(done: source.rowsDone, total: source.height))
-        }
-    }
-
-    private static func failure(_ error: any Error) -> ItemResult.Failure {
+    /// Why an input has no output, of what its pipeline threw.
+    package static func failure(_ error: any Error) -> ItemResult.Failure {
         switch error {
         case let error as ExportFailure: ItemResult.Failure(code: error.code, reason: error.reason)
         case let error as CodecError: ItemResult.Failure(code: error.code.rawValue, reason: error.reason)

@@ -64,6 +64,9 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var textMark: TextMark?
     /// Quarter turns clockwise of the upright picture, 1 ... 3; nil for none.
     package var turns: Int?
+    /// Degrees clockwise by which the picture is turned besides, -45 ... 45. Of what is then seen, the largest part of its shape
+    /// without empty corners is left; nil for none.
+    package var straighten: Double?
     /// What is left of the turned picture; nil for all. Sizes are of this.
     package var crop: Crop?
     package var border: Border?

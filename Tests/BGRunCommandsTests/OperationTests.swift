@@ -79,6 +79,18 @@ import Testing
                 })
     }
 
+    @Test(
+        arguments: [("-1.5", nil, -1.5), ("91.5", 1, 1.5), ("-45.5", 3, 44.5), ("360", nil, nil)]
+            as [(String, Int?, Double?)])
+    func anAngleIsQuarterTurnsAndARest(_ angle: String, _ turns: Int?, _ rest: Double?) throws {
+        let wanted = try expected {
+            $0.turns = turns
+            $0.straighten = rest
+        }
+        #expect(try exported("--rotate", angle) == wanted)
+        #expect(try exported("--output", "rotate=\(angle),name={stem}.{ext}") == wanted)
+    }
+
     @Test func aPresetComesBeforeTheFlagsAndAnOutputAddsItsOwn() throws {
         try place.write("operations:\n  - exposure: 0.5\n  - denoise: 0.1:0.2\n", to: "look.yaml")
         try place.write(#"{"operations": [{"exposure": 0.5}, {"denoise": "0.1:0.2"}]}"#, to: "look.json")
@@ -104,11 +116,22 @@ import Testing
         #expect(try counts("0.6")?["good"] == 1)
     }
 
+    @Test func anotherAngleMakesOutputsAnew() throws {
+        func good(_ angle: String) throws -> Int? {
+            let run = try place.bgrun("export", "photos", "--out", "out", "--rotate", angle, "--json")
+            return (try run.json()["counts"] as? [String: Int])?["good"]
+        }
+        #expect(try good("1.5") == 1)
+        #expect(try good("1.5") == 0)
+        #expect(try good("1.6") == 1)
+    }
+
     @Test(arguments: [
         ("--exposure", "11"), ("--exposure", "bright"), ("--exposure", "nan"), ("--contrast", "1.1"),
         ("--saturation", ""), ("--curve", "0:0"), ("--curve", "0.5:0/0.2:1"), ("--denoise", "1.5"),
         ("--denoise", "0.1:0.2:0.3"), ("--local-contrast", "1:5"), ("--deconvolve", "1:2"), ("--grain", "0.1:0.5"),
-        ("--crop", "3x2"), ("--crop", "0x5+1+1"), ("--rotate", "45"), ("--border", "-1"), ("--border", "3:red"),
+        ("--crop", "3x2"), ("--crop", "0x5+1+1"), ("--rotate", "400"), ("--rotate", "left"), ("--border", "-1"),
+        ("--border", "3:red"),
         ("--preset", "no-such.yaml"),
     ])
     func badValuesAreRefusedBeforeAnythingStarts(_ flag: String, _ value: String) throws {

@@ -170,6 +170,36 @@ struct ChainReference {
         }
     }
 
+    /// Turns the picture about its middle, clockwise, by Lanczos-3 over 6 x 6 pixels weighted by alpha.
+    mutating func rotate(degrees: Double) {
+        let angle = degrees * Double.pi / 180
+        func taps(_ place: Double) -> (first: Int, weights: [Double]) {
+            let whole = place.rounded(.down)
+            let weights = (-2...3).map { lanczos3(place - whole - Double($0)) }
+            let sum = weights.reduce(0, +)
+            return (Int(whole) - 2, weights.map { $0 / sum })
+        }
+        var out = pixels
+        for i in 0..<width * height {
+            let dx = Double(i % width) - Double(width - 1) / 2
+            let dy = Double(i / width) - Double(height - 1) / 2
+            let across = taps(cos(angle) * dx + sin(angle) * dy + Double(width - 1) / 2)
+            let down = taps(cos(angle) * dy - sin(angle) * dx + Double(height - 1) / 2)
+            var sums = [0.0, 0.0, 0.0, 0.0]
+            for (j, v) in down.weights.enumerated() {
+                for (k, u) in across.weights.enumerated() {
+                    let from = at(across.first + k, down.first + j)
+                    let weight = u * v * pixels[from + 3]
+                    for c in 0..<3 { sums[c] += weight * pixels[from + c] }
+                    sums[3] += weight
+                }
+            }
+            for c in 0..<3 { out[4 * i + c] = sums[c] / sums[3] }
+            out[4 * i + 3] = sums[3]
+        }
+        pixels = out
+    }
+
     private mutating func grain(_ wanted: Grain, content: UInt32) {
         let seed = content ^ wanted.seed &* 0x9E37_79B9
         func noise(_ x: Int, _ y: Int) -> Double {

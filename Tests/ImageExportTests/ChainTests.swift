@@ -36,13 +36,15 @@ func samples(_ bytes: [UInt8]) -> [UInt16] {
 struct ChainCase: Sendable, CustomTestStringConvertible {
     var name: String
     var operations: [ImageOperation]
+    var rotation: Double?
     var tolerance: Double
 
     var testDescription: String { name }
 
-    init(_ name: String, _ operations: [ImageOperation], within tolerance: Double) {
+    init(_ name: String, _ operations: [ImageOperation], rotated rotation: Double? = nil, within tolerance: Double) {
         self.name = name
         self.operations = operations
+        self.rotation = rotation
         self.tolerance = tolerance
     }
 
@@ -56,7 +58,7 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         .exposure(-0.2),
     ]
 
-    static let all: [ChainCase] = points + around
+    static let all: [ChainCase] = points + around + rotations
 
     private static let points: [ChainCase] = [
         ChainCase("exposure", [.exposure(0.7)], within: 3),
@@ -77,6 +79,13 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         ChainCase("grain", [.grain(Grain(amount: 0.4, size: 1.7, seed: 5))], within: 2),
         ChainCase("everything", everything, within: 16),
     ]
+
+    private static let rotations: [ChainCase] = [
+        ChainCase("rotation", [], rotated: 1.5, within: 2),
+        ChainCase("rotation to the left", [], rotated: -12.25, within: 2),
+        ChainCase("rotation by half a quarter", [], rotated: 45, within: 2),
+        ChainCase("rotation of a look", look + [.denoise(Denoising(luma: 0.2, chroma: 0.3))], rotated: 3, within: 12),
+    ]
 }
 
 @Suite(.serialized) struct ChainTests {
@@ -84,7 +93,13 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
     static let content: UInt32 = 77
 
     func plan(_ operations: [ImageOperation], _ size: (Int, Int), isWide: Bool = true) -> ChainPlan {
-        ChainPlan(operations, width: size.0, height: size.1, isWide: isWide, content: Self.content)
+        plan(ChainCase("", operations, within: 0), size, isWide: isWide)
+    }
+
+    func plan(_ chain: ChainCase, _ size: (Int, Int), isWide: Bool = true) -> ChainPlan {
+        ChainPlan(
+            chain.operations, width: size.0, height: size.1, isWide: isWide, content: Self.content,
+            rotation: chain.rotation)
     }
 
     /// RGBA of 16 bits with some alpha.
@@ -96,10 +111,11 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         return codes.withUnsafeBytes { Array($0) }
     }
 
-    func reference(_ pixels: [UInt8], _ operations: [ImageOperation], _ size: (Int, Int)) -> [Double] {
+    func reference(_ pixels: [UInt8], _ chain: ChainCase, _ size: (Int, Int)) -> [Double] {
         var reference = ChainReference(
             width: size.0, height: size.1, pixels: samples(pixels).map { Double($0) / 65535 })
-        for operation in operations { reference.apply(operation, content: Self.content) }
+        for operation in chain.operations { reference.apply(operation, content: Self.content) }
+        if let rotation = chain.rotation { reference.rotate(degrees: rotation) }
         return reference.pixels.map { min(max($0, 0), 1) * 65535 }
     }
 
@@ -107,10 +123,10 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         let device = try OpenCLLane(device: openCLDevice(), cache: OpenCLLaneTests().cache)
         for size in Self.sizes {
             let pixels = picture(size)
-            let expected = reference(pixels, chain.operations, size)
+            let expected = reference(pixels, chain, size)
             let lanes: [any ImageLane] = everyCPULane() + [device]
             for lane in lanes {
-                let out = samples(try developed(pixels, plan(chain.operations, size), lane: lane)).map { Double($0) }
+                let out = samples(try developed(pixels, plan(chain, size), lane: lane)).map { Double($0) }
                 let worst = compare(out, expected, peak: 65535, channels: 4).worst
                 #expect(worst <= chain.tolerance, "\(lane.name), \(size)")
             }
@@ -123,7 +139,7 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         let size = (530, 300)
         for isWide in [true, false] {
             let pixels = isWide ? picture(size) : testPicture(width: size.0, height: size.1)
-            let plan = plan(chain.operations, size, isWide: isWide)
+            let plan = plan(chain, size, isWide: isWide)
             let whole = try developed(pixels, plan, lane: cpu)
             #expect(whole != pixels)
             for rows in [37, 128, 299] {
@@ -141,7 +157,7 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: ChainCase.all) func everyInstructionSetGivesTheSameBytes(_ chain: ChainCase) throws {
         let size = (203, 90)
         let pixels = picture(size)
-        let outputs = try everyCPULane().map { try developed(pixels, plan(chain.operations, size), lane: $0) }
+        let outputs = try everyCPULane().map { try developed(pixels, plan(chain, size), lane: $0) }
         #expect(!outputs.isEmpty)
         for out in outputs { #expect(out == outputs[0]) }
     }

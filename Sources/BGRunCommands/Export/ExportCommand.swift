@@ -19,6 +19,9 @@ struct ExportCommand: ParsableCommand {
             kept in the output folder. Progress goes to standard error. A job that was stopped or killed goes on with \
             the same command: what was finished is not done again.
 
+            Whatever the order of the flags, a picture goes through the operations that need the full picture, --rotate, \
+            --crop, --size, the other operations, --sharpen, the watermarks and --border.
+
             EXAMPLES
               bgrun export photos --out web --size 2048 --quality 85
               bgrun export photos --out web --output size=2048 \\

@@ -91,7 +91,11 @@ struct LookFlags: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: .init("Turn by 90, 180 or 270 degrees clockwise, before the crop.", valueName: "degrees"))
+        help: .init(
+            """
+            Turn clockwise by 90, 180 or 270 degrees, or by any angle as -1.5: of the turned picture the largest part of \
+            its shape without empty corners is kept. Before the crop and the resize, after what works on the full picture.
+            """, valueName: "degrees"))
     var rotate: String?
 
     @Option(

@@ -20,21 +20,22 @@ extension OutputSpec {
         return .box(width: width, height: height, x: x, y: y)
     }
 
-    /// Quarter turns clockwise; nil for none.
-    static func turns(_ text: String) throws(Mistake) -> Int? {
-        guard let degrees = Int(text), degrees % 90 == 0, abs(degrees) <= 360 else {
-            throw Mistake(description: "rotate takes 90, 180 or 270 degrees, clockwise, or -90, not \"\(text)\"")
+    /// Quarter turns clockwise, and the degrees beside the nearest of them; nil for none.
+    static func rotation(_ text: String) throws(Mistake) -> (turns: Int?, straighten: Double?) {
+        guard let degrees = Double(text), abs(degrees) <= 360 else {
+            throw Mistake(description: "rotate takes degrees clockwise, -360 to 360, e.g. 90 or -1.5, not \"\(text)\"")
         }
-        let turns = degrees / 90 & 3
-        return turns == 0 ? nil : turns
+        let quarters = (degrees / 90).rounded()
+        let turns = Int(quarters) & 3
+        let rest = degrees - 90 * quarters
+        return (turns == 0 ? nil : turns, rest == 0 ? nil : rest)
     }
 
     static func border(_ text: String) throws(Mistake) -> Border? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count <= 2 else {
-            throw Mistake(description: "a border is pixels or pixels:RRGGBB, not \"\(text)\"")
+        guard parts.count <= 2, let pixels = Int(parts[0]), (0...widestBorder).contains(pixels) else {
+            throw Mistake(description: "a border is 0 to \(widestBorder) pixels, or pixels:RRGGBB, not \"\(text)\"")
         }
-        let pixels = try number("border", parts[0], in: 0...widestBorder)
         return pixels == 0
             ? nil : Border(pixels: pixels, color: parts.count == 2 ? try color("border", parts[1]) : [255, 255, 255])
     }

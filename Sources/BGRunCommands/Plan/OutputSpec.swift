@@ -64,7 +64,7 @@ struct OutputSpec: Hashable, Sendable {
         case "sharpen": settings.sharpening = try Self.sharpening(required(key, value))
         case "matte": settings.matte = try Self.color(key, required(key, value))
         case "crop": settings.crop = try Self.crop(required(key, value))
-        case "rotate": settings.turns = try Self.turns(required(key, value))
+        case "rotate": (settings.turns, settings.straighten) = try Self.rotation(required(key, value))
         case "border": settings.border = try Self.border(required(key, value))
         case "enlarge": settings.enlarge = try flag(key, value)
         case "linear": settings.linearLight = try flag(key, value)

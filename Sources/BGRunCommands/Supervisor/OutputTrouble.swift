@@ -41,7 +41,8 @@ package struct OutputTrouble {
         return Int64(bitPattern: UInt64(volume.f_fsid))
     }
 
-    private static func nearestFolder(_ path: String) -> String {
+    /// The nearest folder at or above a path that exists.
+    static func nearestFolder(_ path: String) -> String {
         var folder = path
         while access(folder, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
         return folder

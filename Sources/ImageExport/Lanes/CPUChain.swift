@@ -79,6 +79,9 @@ extension CPULane {
                 kernels.chain.deconvolve(samples, fresh.base, deconvolve.weights, scratch, &q, &p, Int32(tiles))
             case .localContrast(let contrast):
                 localContrast(contrast, samples, fresh.base, p)
+            case .rotate(let rotation):
+                var q = rotation.params
+                kernels.chain.rotate(samples, fresh.base, rotation.weights, &q, &p, Int32(p.rotatedParts))
             }
             change(level.changes, fresh)
         }

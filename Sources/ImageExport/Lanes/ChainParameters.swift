@@ -23,6 +23,9 @@ extension bg_chain_rows {
             first_row: Int32(rows.lowerBound), rows: Int32(rows.count), scratch_stride: 0)
     }
 
+    /// How many parts of rows a rotation makes.
+    var rotatedParts: Int { tiles(width: Int(BG_ROTATE_COLUMNS), height: 1) }
+
     /// How many tiles of that size cover the rows.
     func tiles(width tileWidth: Int, height tileHeight: Int) -> Int {
         ((Int(width) + tileWidth - 1) / tileWidth) * ((Int(rows) + tileHeight - 1) / tileHeight)

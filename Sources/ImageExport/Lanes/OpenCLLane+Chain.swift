@@ -7,7 +7,7 @@ struct ChainTables {
     let plan: ChainPlan
     let first: Buffer
     let last: Buffer
-    /// Of each level: limits of a denoising, weights of a deconvolution.
+    /// Of each level: limits of a denoising, weights of a deconvolution or a rotation.
     let levels: [Buffer?]
     /// Of the changes of each level, those of the rows that were read first.
     let changes: [[Buffer?]]
@@ -97,7 +97,11 @@ extension OpenCLLane {
                 ])
         case (.localContrast(let plan), _):
             try localContrast(plan, from: source, to: target, p)
-        case (.denoise, nil), (.deconvolve, nil):
+        case (.rotate(let plan), let weights?):
+            try run(
+                "rotate_part", count: p.rotatedParts,
+                [.buffer(source), .buffer(target), .buffer(weights), .rotate(plan.params), .rows(p)])
+        case (.denoise, nil), (.deconvolve, nil), (.rotate, nil):
             preconditionFailure("an operation without its table")
         }
     }
@@ -153,6 +157,7 @@ extension OpenCLLane {
             switch level.surroundings {
             case .denoise(let plan): levels.append(try table(plan.limits))
             case .deconvolve(let plan): levels.append(try table(plan.weights))
+            case .rotate(let plan): levels.append(try table(plan.weights))
             case .localContrast: levels.append(nil)
             }
         }

@@ -253,6 +253,7 @@ package final class OpenCLLane: ImageLane {
         case contrast(bg_contrast_params)
         case deconvolve(bg_deconvolve_params)
         case grain(bg_grain_params)
+        case rotate(bg_rotate_params)
     }
 
     private func run(_ name: String, _ size: (x: Int, y: Int), _ arguments: [Argument]) throws(OpenCLError) {
@@ -290,6 +291,7 @@ package final class OpenCLLane: ImageLane {
             case .contrast(let value): try kernel.setArgument(index, value: value)
             case .deconvolve(let value): try kernel.setArgument(index, value: value)
             case .grain(let value): try kernel.setArgument(index, value: value)
+            case .rotate(let value): try kernel.setArgument(index, value: value)
             }
         }
         return kernel

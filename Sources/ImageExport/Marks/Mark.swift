@@ -10,20 +10,6 @@ struct Mark {
     /// `4 * width * height` samples, row-major.
     var samples: [UInt16]
 
-    /// Puts a mark of a size into its place, away from the edges by a fiftieth of the output's shorter side.
-    init(width: Int, height: Int, samples: [UInt16], at place: Placement, on output: (width: Int, height: Int)) {
-        let margin = Self.margin(output)
-        func start(_ free: Int, _ fraction: Double) -> Int {
-            let inner = Double(max(0, free - 2 * margin))
-            return max(0, min(free, margin) + Int((inner * fraction).rounded()))
-        }
-        x = start(output.width - width, place.x)
-        y = start(output.height - height, place.y)
-        self.width = width
-        self.height = height
-        self.samples = samples
-    }
-
     static func margin(_ output: (width: Int, height: Int)) -> Int { min(output.width, output.height) / 50 }
 
     /// Makes it weaker, and gray where the output is.
@@ -80,5 +66,21 @@ struct Mark {
             pixel[channel] = Sample(truncatingIfNeeded: (sum + total * unit / 2) / (total * unit))
         }
         if hasAlpha { pixel[3] = Sample(truncatingIfNeeded: (total + 65535 * unit / 2) / (65535 * unit)) }
+    }
+}
+
+extension Mark {
+    /// Puts a mark of a size into its place, away from the edges by a fiftieth of the output's shorter side.
+    init(width: Int, height: Int, samples: [UInt16], at place: Placement, on output: (width: Int, height: Int)) {
+        let margin = Self.margin(output)
+        func start(_ free: Int, _ fraction: Double) -> Int {
+            let inner = Double(max(0, free - 2 * margin))
+            return max(0, min(free, margin) + Int((inner * fraction).rounded()))
+        }
+        x = start(output.width - width, place.x)
+        y = start(output.height - height, place.y)
+        self.width = width
+        self.height = height
+        self.samples = samples
     }
 }

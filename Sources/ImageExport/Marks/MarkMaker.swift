@@ -96,7 +96,7 @@ final class MarkMaker {
         let raster: Raster
         do {
             raster = try MarkPicture.read(
-                key.path, width: key.width, height: key.height, space: space, lanes.lane(.cpu), limits, pulse)
+                key.path, width: key.width, height: key.height, space: space, lanes, limits, pulse)
         } catch let error as CodecError where error.code != .stopped {
             throw ExportFailure("watermark", "the watermark \(key.path): \(error.reason)")
         } catch let error as ExportFailure {
@@ -121,13 +121,8 @@ final class MarkMaker {
             size = max(4, min(size - 1, size * widest / line.width))
             line = try face.line(text, pixelSize: size)
         }
-        let color = try converted(mark.color, to: space)
-        var samples = [UInt16](repeating: 0, count: 4 * line.coverage.count)
-        for (place, coverage) in line.coverage.enumerated() where coverage > 0 {
-            for channel in 0..<3 { samples[4 * place + channel] = UInt16(color[channel]) * 257 }
-            samples[4 * place + 3] = UInt16(coverage) * 257
-        }
-        return Raster(width: line.width, height: line.height, samples: samples)
+        return Raster(
+            width: line.width, height: line.height, samples: line.samples(color: try converted(mark.color, to: space)))
     }
 
     /// A colour of sRGB as the output has it; where that keeps a profile of its own, the numbers stay.

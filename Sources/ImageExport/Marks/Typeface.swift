@@ -27,8 +27,20 @@ final class Typeface {
     struct Line {
         var width: Int
         var height: Int
+        /// Rows above the line that letters stand on.
+        var baseline: Int
         /// 0 ... 255.
         var coverage: [UInt8]
+
+        /// The line in a colour of 8-bit R, G, B, as a ``Mark`` has it.
+        func samples(color: [UInt8]) -> [UInt16] {
+            var samples = [UInt16](repeating: 0, count: 4 * coverage.count)
+            for (place, coverage) in coverage.enumerated() where coverage > 0 {
+                for channel in 0..<3 { samples[4 * place + channel] = UInt16(color[channel]) * 257 }
+                samples[4 * place + 3] = UInt16(coverage) * 257
+            }
+            return samples
+        }
     }
 
     /// - Throws: ``ExportFailure`` with `watermark` where the font lacks a letter.
@@ -39,7 +51,8 @@ final class Typeface {
         try Self.calling { reason, room in
             bg_font_measure(handle, scalars, scalars.count, size, &extent, reason, room) == 0 ? () : nil
         }
-        var line = Line(width: Int(extent.width), height: Int(extent.height), coverage: [])
+        var line = Line(
+            width: Int(extent.width), height: Int(extent.height), baseline: Int(extent.baseline), coverage: [])
         line.coverage = [UInt8](repeating: 0, count: line.width * line.height)
         try Self.calling { reason, room in
             bg_font_draw(handle, scalars, scalars.count, size, &extent, &line.coverage, reason, room) == 0 ? () : nil

@@ -10,6 +10,9 @@ package struct Orientation: Sendable {
 
     package var isTransposed: Bool { value >= 5 }
 
+    /// The stored picture is its mirror image.
+    var isMirrored: Bool { [2, 4, 5, 7].contains(value) }
+
     /// This orientation followed by quarter turns clockwise.
     package func turned(_ quarters: Int) -> Orientation {
         // In each row a turn leads to the next.

@@ -16,8 +16,8 @@ final class ChainRunner {
 
         /// Bytes that a runner holds whose readers need `rows` rows at a time, the lane's memory included.
         func workingBytes(rows: Int, lane: any ImageLane) -> Int {
-            let windows = 2 * rowBytes * (rows + chunkRows)
-            let colored = color == nil ? 0 : 2 * rowBytes * (chunkRows + 2 * chain.radius)
+            let windows = 2 * rowBytes * min(chain.height, rows + chunkRows)
+            let colored = color == nil ? 0 : 2 * rowBytes * min(chain.height, chunkRows + 2 * chain.radius + 1)
             return windows + colored + chain.workingBytes(rows: chunkRows, tilesAtOnce: lane.runsTilesAtOnce)
         }
     }

@@ -16,8 +16,15 @@ struct EncoderChain {
         }
         let encoder: any ImageEncoder
         if let fitting { encoder = fitting } else { encoder = try CodecRegistry.encoder(for: request) }
+        head = Self.head(before: encoder, request, settings, marks: marks)
+    }
+
+    /// What puts marks and border onto rows on their way to an encoder.
+    static func head(
+        before encoder: any ImageEncoder, _ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark]
+    ) -> any ImageEncoder {
         let bordered = settings.border.map { BorderedEncoder(encoder, border: $0, request: request) } ?? encoder
-        head = marks.isEmpty ? bordered : MarkingEncoder(bordered, Self.inside(request, settings), marks)
+        return marks.isEmpty ? bordered : MarkingEncoder(bordered, inside(request, settings), marks)
     }
 
     /// What is asked of the part within the border.

@@ -52,10 +52,14 @@ struct ExportPreparation {
                 working == .rgba16 ? .float : settings.linearLight ? .light : .codes
             var color = try source.transform(to: settings.colorSpace, layout: working)
             let parts = ImageOperation.split(settings.operations ?? [], resizes: !identity || needsMatte)
-            let colorFirst = color != nil && !parts.before.isEmpty
+            let orientation = Orientation(of: header, settings)
+            let rotation = settings.straighten.map { orientation.isMirrored ? -$0 : $0 }
+            let isChained = !parts.before.isEmpty || rotation != nil
+            let colorFirst = color != nil && isChained
             var chain: Int?
-            if !parts.before.isEmpty {
-                let key = ChainKey(operations: parts.before, colorSpace: settings.colorSpace)
+            if isChained {
+                let key = ChainKey(
+                    operations: parts.before, rotation: rotation, colorSpace: settings.colorSpace)
                 chain = keys.firstIndex(of: key) ?? keys.count
                 if chain == keys.count {
                     keys.append(key)
@@ -63,7 +67,7 @@ struct ExportPreparation {
                         ChainRunner.Plan(
                             chain: ChainPlan(
                                 parts.before, width: sourceWidth, height: sourceHeight, isWide: working == .rgba16,
-                                content: content),
+                                content: content, rotation: rotation),
                             color: color, chunkRows: chunkRows ?? lane.chunkChainRows))
                 }
                 color = nil
@@ -100,7 +104,7 @@ struct ExportPreparation {
                 height: geometry.uprightHeight + 2 * border, format: format)
             notes += kept.notes.filter { !notes.contains($0) }
             let plan = OutputPipeline.Plan(
-                geometry: geometry, orientation: Orientation(of: header, settings), resize: resize,
+                geometry: geometry, orientation: orientation, resize: resize,
                 sharpening: sharpening, color: color,
                 chain: parts.after.isEmpty
                     ? nil
@@ -128,13 +132,17 @@ struct ExportPreparation {
         for (index, chain) in chains.enumerated() {
             let readers = outputs.filter { $0.chain == index }.map { Self.windowRows($0.plan) }
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
-            workingBytes += 2 * chain.rowBytes * (chain.chunkRows + 2 * chain.chain.radius)
+            workingBytes += 2 * chain.rowBytes * min(sourceHeight, chain.chunkRows + 2 * chain.chain.radius)
         }
     }
+
+    /// What stands for a picture's content, from the checksum of its file.
+    static func content(checksum: String) -> UInt32 { UInt32(checksum.prefix(8), radix: 16) ?? 0 }
 
     /// What makes two chains the same.
     private struct ChainKey: Equatable {
         var operations: [ImageOperation]
+        var rotation: Double?
         var colorSpace: OutputColorSpace
     }
 

@@ -22,23 +22,28 @@ package struct OutputGeometry: Hashable, Sendable {
     ///   - orientation: What makes the stored picture upright.
     ///   - size: What is asked for, in upright pixels.
     ///   - enlarge: Whether a small input grows.
-    ///   - crop: What is left of the upright picture.
+    ///   - straighten: Degrees by which the upright picture is turned.
+    ///   - crop: What is left of the turned picture.
     ///   - gravity: Which part of that a size that cuts keeps, in the upright picture.
     /// - Throws: ``ExportFailure`` where the crop leaves nothing.
     package init(
-        width: Int, height: Int, orientation: Orientation, size: OutputSize, enlarge: Bool, crop: Crop? = nil,
-        gravity: Placement = .center
+        width: Int, height: Int, orientation: Orientation, size: OutputSize, enlarge: Bool, straighten: Double? = nil,
+        crop: Crop? = nil, gravity: Placement = .center
     ) throws(ExportFailure) {
         isTransposed = orientation.isTransposed
         let stored = (width: Double(width), height: Double(height))
         let upright = isTransposed ? (width: stored.height, height: stored.width) : stored
         var part = Crop.Part(width: upright.width, height: upright.height)
+        if let straighten {
+            part = RotationPlan.inner(degrees: straighten, width: upright.width, height: upright.height)
+        }
         if let crop {
-            guard let left = crop.part(width: upright.width, height: upright.height) else {
+            guard var left = crop.part(width: part.width, height: part.height) else {
                 throw ExportFailure(
-                    "crop",
-                    "the crop lies outside of the picture, which is \(Int(upright.width))x\(Int(upright.height))")
+                    "crop", "the crop lies outside of the picture, which is \(Int(part.width))x\(Int(part.height))")
             }
+            left.x += part.x
+            left.y += part.y
             part = left
         }
         let (w, h) = (part.width, part.height)
@@ -75,11 +80,12 @@ package struct OutputGeometry: Hashable, Sendable {
         (self.width, self.height) = isTransposed ? (target.1, target.0) : target
     }
 
-    /// - Throws: As ``init(width:height:orientation:size:enlarge:crop:gravity:)``.
+    /// - Throws: As ``init(width:height:orientation:size:enlarge:straighten:crop:gravity:)``.
     init(of header: ImageHeader, _ settings: OutputSettings) throws(ExportFailure) {
         try self.init(
             width: header.width, height: header.height, orientation: Orientation(of: header, settings),
-            size: settings.size, enlarge: settings.enlarge, crop: settings.crop, gravity: settings.gravity ?? .center)
+            size: settings.size, enlarge: settings.enlarge, straighten: settings.straighten, crop: settings.crop,
+            gravity: settings.gravity ?? .center)
     }
 
     /// Stored pixels of the input are output pixels: nothing to resample.

@@ -32,7 +32,10 @@ package final class ChainPlan: Sendable {
     ///   - height: Rows of the whole picture.
     ///   - isWide: Rows are `rgba16`, else `rgbx8`.
     ///   - content: Stands for the content of the picture, for grain.
-    package init(_ operations: [ImageOperation], width: Int, height: Int, isWide: Bool, content: UInt32) {
+    ///   - rotation: Degrees clockwise by which the picture is turned at the end.
+    package init(
+        _ operations: [ImageOperation], width: Int, height: Int, isWide: Bool, content: UInt32, rotation: Double? = nil
+    ) {
         self.width = width
         self.height = height
         self.isWide = isWide
@@ -65,6 +68,10 @@ package final class ChainPlan: Sendable {
             } else {
                 points.append(operation)
             }
+        }
+        if let rotation {
+            flush()
+            levels.append(Level(surroundings: .rotate(RotationPlan(degrees: rotation, width: width, height: height))))
         }
         if first == nil { flush() }
         self.first = first ?? PointProgram()
@@ -117,7 +124,7 @@ package final class ChainPlan: Sendable {
         var bytes = 0
         for range in needed(for: 0..<min(rows, height)) {
             // Windows hold rows twice; those at both ends are not there in the first chunk.
-            bytes += 2 * 4 * rowFloats * (range.count + 2 * radius)
+            bytes += 2 * 4 * rowFloats * min(height, range.count + 2 * radius)
         }
         // The first level makes the most rows.
         let made = min(height, rows + 2 * radius)
@@ -129,6 +136,7 @@ package final class ChainPlan: Sendable {
             case .deconvolve(let plan):
                 let tiles = tilesAtOnce ? tiles(Int(BG_DECONVOLVE_COLUMNS), Int(BG_DECONVOLVE_ROWS), of: made) : 1
                 bytes += 4 * tiles * plan.scratchFloats
+            case .rotate: break
             case .localContrast(let plan):
                 let cells = (made + 2 * plan.reachRows) / plan.cell + 4
                 let lines = tilesAtOnce ? max(cells, made) : 1

@@ -6,6 +6,7 @@ package enum Surroundings: Sendable {
     case denoise(DenoisePlan)
     case localContrast(LocalContrastPlan)
     case deconvolve(DeconvolvePlan)
+    case rotate(RotationPlan)
 
     /// Rows that are read on each side of those made.
     package var radius: Int {
@@ -13,6 +14,7 @@ package enum Surroundings: Sendable {
         case .denoise: Int(BG_DENOISE_RADIUS)
         case .localContrast(let plan): plan.reachRows
         case .deconvolve(let plan): plan.halo
+        case .rotate(let plan): plan.reach
         }
     }
 

@@ -1,0 +1,145 @@
+import ArgumentParser
+import ChunkedCompute
+import ImageCodecs
+import ImageExport
+import TaskModel
+
+/// Carries out `bgrun contact-sheet`: one picture after the other, a row of tiles in memory.
+final class ContactSheet {
+    private let command: ContactSheetCommand
+    private let output: SheetOutput
+    private let settings: OutputSettings
+    private let tile: OutputSettings
+    private let limits: DecodeLimits
+    private let renderer = PictureRenderer()
+    private let pulse = CodecPulse { true }
+    private var display: ProgressDisplay
+    private var summary = ContactSheetSummary()
+
+    /// - Throws: A mistake in the flags.
+    init(_ command: ContactSheetCommand) throws {
+        self.command = command
+        settings = try command.settings()
+        output = try SheetOutput(command.out, format: settings.format, replaces: command.force)
+        let size = try command.tileSize()
+        var tile = OutputSettings()
+        tile.size = .fit(width: size.width, height: size.height)
+        // Flattened onto the page.
+        tile.format = .jpeg
+        tile.matte = try OutputSpec.color("background", command.background)
+        self.tile = tile
+        var limits = command.limits.limits
+        limits.maxWorkingBytes = Machine.defaultClaimBytes(workers: 4)
+        self.limits = limits
+        display = ProgressDisplay(command.progress)
+    }
+
+    /// - Throws: An exit status, after telling what is wrong.
+    func make() throws {
+        let photos = try photos()
+        summary.pictures = photos.count
+        let columns = min(command.columns, photos.count)
+        let perPage = command.rowsOfAPage.map { $0 * columns } ?? photos.count
+        let parts = stride(from: 0, to: photos.count, by: perPage).map { photos[$0..<min($0 + perPage, photos.count)] }
+        try output.check(pages: parts.count)
+        let captions = try captions()
+        try SheetConfinement.begin(reading: photos.map(\.path), writing: output)
+        do {
+            var pages: [SheetPage] = []
+            for (number, part) in parts.enumerated() {
+                let page = try SheetPage(
+                    layout: command.layout(columns: columns, rows: (part.count + columns - 1) / columns),
+                    settings: settings, captions: captions, path: output.path(page: number, of: parts.count))
+                try draw(part, on: page)
+                summary.pages.append(.init(try page.finish()))
+                pages.append(page)
+            }
+            // Empty pages are no use to anybody.
+            if summary.shown == 0 { summary.pages = [] }
+            for page in pages where summary.shown > 0 { try page.commit(mayReplace: output.replaces) }
+        } catch {
+            throw SheetOutput.told(error)
+        }
+        try end()
+    }
+
+    /// What is to be shown; what is no picture and was not named is passed over.
+    private func photos() throws -> [InputFile] {
+        let scan = InputScan(command.inputs.map(CanonicalPath.input), excluding: "")
+        if !scan.missing.isEmpty { throw WorkEnding.missing(scan.missing).told() }
+        for problem in scan.problems { note(problem.path, .failed, problem.code, problem.reason) }
+        let photos = scan.files.filter { file in
+            // Pages of an earlier run among the pictures are none of them.
+            file.isNamed
+                || !output.isPage(file.path)
+                    && (PictureNames.promisePicture(file.name) || ContentCheck.looksLikePicture(file.path))
+        }
+        guard !photos.isEmpty else {
+            throw Trouble.told("there is no picture in what was named.", fix: "Nothing was made.", .missingInput)
+        }
+        return photos
+    }
+
+    private func captions() throws -> Captions? {
+        guard command.captions == .name else { return nil }
+        do {
+            let font = command.font
+            let path = font.contains("/") ? CanonicalPath.input(font) : try FontCatalogue.file(for: font)
+            return try Captions(font: path, limits: limits, pulse: pulse)
+        } catch {
+            throw Trouble.told(
+                "there are no captions: \(ImageExporter.failure(error).reason).",
+                fix:
+                    "Install a font (e.g. apt-get install fonts-dejavu-core), name a file with --font, or add --captions none.",
+                .unavailable)
+        }
+    }
+
+    private func draw(_ photos: ArraySlice<InputFile>, on page: SheetPage) throws {
+        for start in stride(from: photos.startIndex, to: photos.endIndex, by: page.layout.columns) {
+            let row = photos[start..<min(start + page.layout.columns, photos.endIndex)]
+            try page.draw(row.map(tiled))
+        }
+    }
+
+    /// nil for a picture that cannot be read, which is noted.
+    private func tiled(_ photo: InputFile) -> SheetTile? {
+        defer { show() }
+        do {
+            let picture = try renderer.render(photo.path, tile, limits: limits, pulse: pulse)
+            if !picture.damage.isEmpty {
+                note(photo.path, .damaged, "damaged", picture.damage.joined(separator: "; "))
+            }
+            summary.shown += 1
+            return SheetTile(picture: picture, caption: command.captions == .name ? photo.name : nil)
+        } catch {
+            let failure = ImageExporter.failure(error)
+            note(photo.path, .failed, failure.code, failure.reason)
+            summary.left += 1
+            return nil
+        }
+    }
+
+    private func note(_ path: String, _ status: ItemResult.Status, _ code: String, _ reason: String) {
+        summary.problems.append(.init(input: path, status: status, code: code, reason: reason))
+        display.note("\(path): \(status.rawValue), \(reason)")
+    }
+
+    private func show() {
+        let done = summary.shown + summary.left
+        display.show(
+            ProgressSnapshot(
+                itemsDone: done, itemsTotal: summary.pictures, failures: summary.problems.count,
+                fraction: Double(done) / Double(max(1, summary.pictures)), megapixelsPerSecond: 0, secondsLeft: nil),
+            device: "CPU", force: false)
+    }
+
+    private func end() throws {
+        let isSound = summary.problems.isEmpty
+        display.ended(
+            outcome: isSound ? "completed" : "completedWithFailures", summary: JSONText.encode(summary),
+            text: summary.text)
+        if command.json { try StandardOutput.print(JSONText.encode(summary) + "\n") }
+        guard isSound else { throw ExitStatus.doneWithFailures.code }
+    }
+}

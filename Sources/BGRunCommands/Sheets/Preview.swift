@@ -1,0 +1,130 @@
+import ChunkedCompute
+import Foundation
+import ImageCodecs
+import ImageExport
+
+/// Carries out `bgrun preview`.
+struct Preview {
+    /// Pixels of the longer edge of what is shown, where no size is asked for.
+    static let longEdge = 1600
+    /// Of a page with two pictures, in pixels.
+    private static let (gap, captionHeight) = (8, 24)
+
+    private let input: String
+    private let output: SheetOutput
+    private let spec: OutputSpec
+    private let isSized: Bool
+    private let showsBefore: Bool
+    private let hasCaptions: Bool
+    private let limits: DecodeLimits
+    private let pulse = CodecPulse { true }
+
+    /// - Throws: A mistake in the flags.
+    init(_ command: PreviewCommand) throws {
+        input = CanonicalPath.input(command.input)
+        spec = try command.spec()
+        output = try SheetOutput(command.out, format: spec.settings.format, replaces: command.force)
+        isSized = command.output.size != nil
+        showsBefore = command.beforeAfter
+        hasCaptions = !command.noCaptions
+        limits = command.limits.limits
+    }
+
+    /// - Throws: An exit status, after telling what is wrong.
+    func make() throws {
+        guard FileManager.default.fileExists(atPath: input) else {
+            throw Trouble.told("\(input) does not exist.", fix: "Name a picture.", .missingInput)
+        }
+        try output.check(pages: 1)
+        var specs = [spec]
+        if let ending = MarkFiles.look(at: &specs) { throw ending.told() }
+        var settings = specs[0].settings
+        if !isSized, !showsBefore { settings.size = .longEdge(Self.longEdge) }
+        let captions = captions()
+        try SheetConfinement.begin(reading: [input] + settings.markFiles.map(\.path), writing: output)
+        if showsBefore { try makeBoth(settings, captions) } else { try makeResult(settings) }
+    }
+
+    private func makeResult(_ settings: OutputSettings) throws {
+        let item = ExportItem(
+            input: input,
+            outputs: [.init(settings: settings, path: output.path, mayReplace: output.replaces)], lane: .cpu,
+            limits: limits)
+        let result = ImageExporter().export(item) { _ in true }
+        if let failure = result.failure { throw SheetOutput.told(ExportFailure(failure.code, failure.reason)) }
+        try tell(result.outputs, damage: result.status == .damaged ? result.notes : [])
+    }
+
+    private func makeBoth(_ settings: OutputSettings, _ captions: Captions?) throws {
+        let made: (ItemResult.Output, [String])
+        do {
+            made = try drawBoth(settings, captions)
+        } catch {
+            throw SheetOutput.told(error)
+        }
+        try tell([made.0], damage: made.1)
+    }
+
+    private func drawBoth(
+        _ settings: OutputSettings, _ captions: Captions?
+    ) throws -> (ItemResult.Output, [String]) {
+        let renderer = PictureRenderer()
+        var wanted = settings
+        // Flattened, whatever the file's own format.
+        wanted.format = .jpeg
+        let shape = try renderer.shape(input, wanted, limits: limits, pulse: pulse)
+        let isWide = shape.width >= shape.height
+        if !isSized {
+            let half = Self.longEdge / 2
+            wanted.size = .fit(width: isWide ? 2 * half : half, height: isWide ? half : 2 * half)
+        }
+        let pictures = try [Self.plain(wanted), wanted].map {
+            try renderer.render(input, $0, limits: limits, pulse: pulse)
+        }
+        let layout = SheetLayout(
+            columns: isWide ? 1 : 2, rows: isWide ? 2 : 1, tileWidth: pictures.map(\.width).max() ?? 1,
+            tileHeight: pictures.map(\.height).max() ?? 1, captionHeight: captions == nil ? 0 : Self.captionHeight,
+            gap: Self.gap, background: [255, 255, 255])
+        let tiles = zip(pictures, ["before", "after"]).map { SheetTile(picture: $0, caption: $1) }
+        let page = try SheetPage(layout: layout, settings: settings, captions: captions, path: output.path)
+        for row in isWide ? tiles.map({ [$0] }) : [tiles] { try page.draw(row) }
+        let file = try page.finish()
+        try page.commit(mayReplace: output.replaces)
+        return (file, pictures.first?.damage ?? [])
+    }
+
+    /// The same size and colours, and no change of the picture.
+    private static func plain(_ settings: OutputSettings) -> OutputSettings {
+        var plain = OutputSettings()
+        plain.size = settings.size
+        plain.enlarge = settings.enlarge
+        plain.gravity = settings.gravity
+        plain.format = settings.format
+        plain.colorSpace = settings.colorSpace
+        plain.linearLight = settings.linearLight
+        plain.exact = settings.exact
+        plain.matte = settings.matte
+        plain.raw = settings.raw
+        return plain
+    }
+
+    /// nil where they are not wanted, and where there is no font for them, which is said.
+    private func captions() -> Captions? {
+        guard showsBefore, hasCaptions else { return nil }
+        do {
+            return try Captions(font: FontCatalogue.file(for: Captions.font), limits: limits, pulse: pulse)
+        } catch {
+            StandardError.write("The words under the pictures are left out: \(ImageExporter.failure(error).reason).\n")
+            return nil
+        }
+    }
+
+    private func tell(_ files: [ItemResult.Output], damage: [String]) throws {
+        for file in files { StandardError.write("\(file.path): \(file.width)x\(file.height), \(file.bytes) bytes\n") }
+        guard damage.isEmpty else {
+            throw Trouble.told(
+                "\(input) is damaged: \(damage.joined(separator: "; ")).", fix: "What could be read is shown.",
+                .doneWithFailures)
+        }
+    }
+}

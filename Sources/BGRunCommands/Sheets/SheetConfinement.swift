@@ -1,0 +1,21 @@
+import Confinement
+
+/// Takes from a command that decodes in its own process what it does not need, as workers have it taken.
+enum SheetConfinement {
+    /// Called before the first picture is opened; fonts and the like are read before.
+    ///
+    /// - Parameters:
+    ///   - files: What may still be read.
+    ///   - output: Where pages may be made.
+    /// - Throws: An exit status, after telling what went wrong.
+    static func begin(reading files: [String], writing output: SheetOutput) throws {
+        let folder = OutputTrouble.nearestFolder(OutputFolderGuard.parent(output.path))
+        do throws(ConfinementFailure) {
+            try Confinement.confine(
+                to: DriverPlaces.libraries + files.map { Grant($0, .read) } + [Grant(folder, .produce)],
+                mayExecute: false)
+        } catch {
+            throw Trouble.told("\(error)", fix: "Nothing was made.", .bug)
+        }
+    }
+}
