@@ -5,14 +5,14 @@ import Testing
 /// What is told of a model before it is run.
 @Suite struct ModelSummaryTests {
     /// A convolution of 3 to 8 channels with windows of 3 by 3, and a matrix product behind it.
-    private func model() throws -> Model {
+    private func model(side: Int = 16, output: String = "y") throws -> Model {
         let floats = { (shape: [Int]) throws(ModelError) -> Tensor in
             try Tensor(.float32, shape: shape, doubles: Array(repeating: 0.5, count: shape.reduce(1, *)))
         }
         let graph = Graph(
             inputs: [
-                Graph.Port("x", TensorType(.float32, [.symbol("batch"), .known(3), .known(16), .known(16)]))
-            ], outputs: [Graph.Port("y", nil)],
+                Graph.Port("x", TensorType(.float32, [.symbol("batch"), .known(3), .known(side), .known(side)]))
+            ], outputs: [Graph.Port(output, nil)],
             initialisers: ["w": try floats([8, 3, 3, 3]), "m": try floats([8, 10])],
             nodes: [
                 Node(
@@ -44,6 +44,31 @@ import Testing
         #expect(summary.multiplyAdds == nil && summary.liveBytes == nil && summary.parameters == 296)
         let error = #expect(throws: ModelError.self) { try ModelSummary(try model(), extents: ["Batch": 2]) }
         #expect(error?.code == .wrongInput && error?.sentence.contains("Batch") == true)
+    }
+
+    /// 216 multiply-adds for each place, and 8 numbers of the convolution's output.
+    @Test(arguments: [
+        (16, "y", 64, 8), (2048, "y", 22, 1), (8192, "y", 8, 1), (512, "y", 64, 7), (512, "c", 8, 7), (256, "c", 16, 8),
+    ])
+    func rowsOfABatchFollowFromTheModel(side: Int, output: String, most: Int, atOnce: Int) throws {
+        let batches = try model(side: side, output: output).rowBatches(extents: [:], usual: 8, most: 64)
+        #expect(batches == RowBatches(most: most, atOnce: atOnce))
+    }
+
+    @Test func batchesNeedNoFillingUpButForTheLast() {
+        let batches = RowBatches(most: 50, atOnce: 3)
+        #expect(batches.rows(of: 10, least: 8, batches: 16) == 9)
+        #expect(batches.rows(of: 320, least: 8, batches: 16) == 21)
+        #expect(batches.rows(of: 100_000, least: 8, batches: 16) == 51)
+    }
+
+    @Test func modelsThatLeaveExtentsOpenSayNothingOfBatches() throws {
+        var model = try model()
+        model.graph.inputs[0].type?.shape?[2] = .symbol("height")
+        #expect(try model.rowBatches(extents: [:], usual: 8, most: 64) == nil)
+        #expect(try model.rowBatches(extents: ["height": 16], usual: 8, most: 64)?.most == 64)
+        model.graph.inputs[0].type?.shape?[0] = .known(4)
+        #expect(try model.rowBatches(extents: ["height": 16], usual: 8, most: 64)?.atOnce == 4)
     }
 
     /// He et al. 2015 count 3.8 thousand million multiply-adds, Simonyan and Zisserman 2014 have 19.6. The weights of these

@@ -13,8 +13,8 @@ struct InferenceLoopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inference-loop", abstract: "Run a model over an array in a plain loop.", shouldDisplay: false)
 
-    /// As `bgrun infer` has it.
-    static let batch = 8
+    /// The most rows at once, as `bgrun infer` has it.
+    static let usual = 8
 
     @Argument(help: "A model with one input.")
     var model: String
@@ -41,7 +41,7 @@ struct InferenceLoopCommand: ParsableCommand {
             throw ProcessError(description: "the model has \(model.graph.inputs.count) inputs")
         }
         var type = TensorType(rows.header.elementType, extents: [1] + rows.header.rowShape)
-        let atOnce = try model.rowsAtOnce(inputs: [port.name: type], most: Self.batch)
+        let atOnce = try model.rowsAtOnce(inputs: [port.name: type], most: Self.usual)
         type.shape?[0] = .known(atOnce)
         let compiled = try CompiledModel(model, inputs: [port.name: type])
         let loop = Loop(compiled: compiled, rows: rows, input: port.name, atOnce: atOnce, folder: out)
@@ -76,10 +76,7 @@ private struct Loop: Sendable {
         do {
             let run = try CompiledModel.Run(compiled)
             while let batch = nextBatch() {
-                for first in stride(from: batch.lowerBound, to: batch.upperBound, by: atOnce) {
-                    let range = first..<min(first + atOnce, batch.upperBound)
-                    try write(try run.execute([input: try filled(range)]), range)
-                }
+                try write(try run.execute([input: try filled(batch)]), batch)
             }
         } catch {
             troubles.withLock { $0.append("\(error)") }
@@ -96,10 +93,10 @@ private struct Loop: Sendable {
 
     private func nextBatch() -> Range<Int>? {
         let start = next.withLock { next in
-            defer { next += InferenceLoopCommand.batch }
+            defer { next += atOnce }
             return next
         }
-        return start < rows.rowCount ? start..<min(start + InferenceLoopCommand.batch, rows.rowCount) : nil
+        return start < rows.rowCount ? start..<min(start + atOnce, rows.rowCount) : nil
     }
 
     /// Filled up with repetitions of the first row.

@@ -57,7 +57,8 @@ final class Enhancer {
         let made = try TiledRun.run(picture, plan: plan, largestBytes: largest) { tile throws(DataError) in
             let outputs: [String: Tensor]
             do throws(ModelError) {
-                let prepared = try models.prepared(for: [port: tile], on: item.lane)
+                let type = TensorType(tile.elementType, extents: tile.shape)
+                let prepared = try models.prepared(for: [port: type], on: item.lane)
                 pulse.expect(steps: prepared.steps * plan.tiles.count)
                 outputs = try prepared.execute([port: tile]) { !pulse.steps(1) }
             } catch {

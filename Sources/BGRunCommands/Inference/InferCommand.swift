@@ -87,8 +87,11 @@ struct InferCommand: ParsableCommand {
             """, valueName: "numbers"))
     var precision = PrecisionChoice.fp32
 
-    @Option(help: .init("The most inputs in a batch.", valueName: "n"))
-    var batch = 8
+    @Option(
+        help: .init(
+            "The most inputs in a batch; by default \(InferenceTerms.usualBatch), and more rows of an array for a small model.",
+            valueName: "n"))
+    var batch: Int?
 
     @Option(help: .init("The size of an extent that the model leaves open; may be repeated.", valueName: "name=n"))
     var extent: [String] = []
@@ -102,7 +105,9 @@ struct InferCommand: ParsableCommand {
         guard !out.isEmpty, !model.isEmpty, !inputs.contains("") else {
             throw ValidationError("an empty path is no file or folder")
         }
-        guard (1...64).contains(batch) else { throw ValidationError("--batch takes a number from 1 to 64") }
+        guard InferenceTerms.batches.contains(batch ?? InferenceTerms.usualBatch) else {
+            throw ValidationError("--batch takes a number from 1 to 64")
+        }
         guard top > 0 else { throw ValidationError("--top takes a positive number") }
         guard (0...1).contains(confidence), (0...1).contains(overlap) else {
             throw ValidationError("--confidence and --overlap take numbers from 0 to 1")
@@ -134,7 +139,9 @@ struct InferCommand: ParsableCommand {
             case .embeddings: .embeddings(pooling, normalise: normalise)
             }
         return InferenceTerms(
-            model: ModelTerms(path: model), extents: Extents.parse(extent) ?? [:], batch: batch, precision: precision,
+            model: ModelTerms(path: model), extents: Extents.parse(extent) ?? [:],
+            batch: batch ?? InferenceTerms.usualBatch,
+            precision: precision,
             preset: preset,
             text: tokenizer.map { TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field) },
             form: form)

@@ -2,6 +2,7 @@ import ChunkedCompute
 import Foundation
 import Glibc
 import ImageCodecs
+import Inference
 import InferenceData
 import TaskStore
 
@@ -17,6 +18,8 @@ struct InferencePlanner {
 
     /// Hidden, so that no walk meets it.
     private static let partsPrefix = ".bgrun-parts-"
+    /// Of a long array, where batches may be large.
+    private static let fewestBatches = 16
 
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
@@ -142,8 +145,9 @@ struct InferencePlanner {
             addPictures()
             do throws(DataError) {
                 let rows = try rowCount(file, kind)
-                for start in stride(from: 0, to: rows, by: terms.batch) {
-                    let range = start..<min(start + terms.batch, rows)
+                let together = rowsTogether(kind, of: rows)
+                for start in stride(from: 0, to: rows, by: together) {
+                    let range = start..<min(start + together, rows)
                     let bytes = file.identity.size * Int64(range.count) / Int64(max(rows, 1))
                     add([.init(path: file.path, kind: kind, rows: range)], [file], bytes: bytes)
                 }
@@ -155,6 +159,12 @@ struct InferencePlanner {
         }
         addPictures()
         return batches
+    }
+
+    /// How many rows of a file make a batch.
+    private func rowsTogether(_ kind: InferenceItem.Source.Kind, of count: Int) -> Int {
+        guard let batches = terms.arrayBatches, kind == .array || kind == .archive else { return terms.batch }
+        return batches.rows(of: count, least: terms.batch, batches: Self.fewestBatches)
     }
 
     /// nil for a file of a walk that is nothing a model can be given.

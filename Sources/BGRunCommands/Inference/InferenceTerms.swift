@@ -9,13 +9,20 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var model: ModelTerms
     /// Sizes of extents that the model leaves open.
     var extents: [String: Int] = [:]
-    /// The most inputs in a batch.
+    /// The most inputs in a batch, and at once in the model.
     var batch: Int
+    /// Batches of an array, where nobody said how many rows they have: what each takes beside its computation counts with
+    /// models that are quickly done.
+    var arrayBatches: RowBatches?
     var precision: PrecisionChoice
     /// How pictures become tensors.
     var preset: ImagePreset
     var text: TextTerms?
     var form: ResultForm
+
+    /// Inputs in a batch, where nobody says how many.
+    static let usualBatch = 8
+    static let batches = 1...64
 
     /// Files that workers read beside the inputs.
     var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }

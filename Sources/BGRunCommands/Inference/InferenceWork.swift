@@ -21,6 +21,7 @@ struct InferenceWork: Work {
     private let job: JobFlags
     private let identity: String
     private var terms: InferenceTerms
+    private let isBatchGiven: Bool
     /// Names of the model's inputs and outputs, once it was looked at.
     private var ports: (inputs: [String], outputs: [String])?
 
@@ -30,6 +31,7 @@ struct InferenceWork: Work {
         inputs = command.inputs.map(CanonicalPath.input)
         decodeLimits = command.limits.limits
         job = command.job
+        isBatchGiven = command.batch != nil
         terms = try command.terms(model: CanonicalPath.input(command.model))
         identity = Fingerprint.hexadecimal([folder, JSONText.encode(terms)] + inputs)
     }
@@ -60,6 +62,10 @@ struct InferenceWork: Work {
                     names.isEmpty ? "it leaves none open" : "it leaves open: \(names.sorted().joined(separator: ", "))"
                 return .refused(
                     "extent", .usage, "bgrun: nothing was started: no input has an extent \"\(unknown)\"; \(known).\n")
+            }
+            if !isBatchGiven {
+                terms.arrayBatches = try model.rowBatches(
+                    extents: terms.extents, usual: terms.batch, most: InferenceTerms.batches.upperBound)
             }
             ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))
         } catch {

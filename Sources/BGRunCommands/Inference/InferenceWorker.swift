@@ -57,14 +57,16 @@ final class InferenceWorker {
             while let first = left.first, let sample = try? samples[first].get() {
                 var together = Array(left)
                 do {
-                    let prepared = try models.prepared(for: sample.tensors, on: item.lane)
+                    let prepared = try models.prepared(for: sample.types, on: item.lane)
                     try checkMemory(prepared, item.limits)
                     together = Array(left.prefix(prepared.rows))
-                    let given = together.map { place in (try? samples[place].get())?.tensors ?? [:] }
-                    pulse.expect(steps: prepared.steps)
-                    // Without such rows: without batches from now on, and these inputs anew.
-                    guard let made = try execute(prepared, given, models, pulse) else { continue }
-                    for (place, row) in zip(together, made) { rows[place] = row }
+                    pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
+                    let given = tensors(together, &samples)
+                    if !given.isEmpty {
+                        // Without such rows: without batches from now on, and these inputs anew.
+                        guard let made = try execute(prepared, given.map(\.tensors), models, pulse) else { continue }
+                        for (place, row) in zip(given.map(\.place), made) { rows[place] = row }
+                    }
                 } catch let error as ModelError where error.isOfInputs {
                     if error.code == .wrongValue, together.count > 1 {
                         try alone(together, models, item.lane, pulse, &samples, &rows)
@@ -76,6 +78,21 @@ final class InferenceWorker {
             }
         }
         try write(item, samples, rows, form, folder, &result)
+    }
+
+    /// What inputs give the model; one that cannot be read any more fails by itself.
+    private func tensors(
+        _ places: [Int], _ samples: inout [Swift.Result<Sample, DataError>]
+    ) -> [(place: Int, tensors: [String: Tensor])] {
+        var given: [(Int, [String: Tensor])] = []
+        for place in places {
+            do throws(DataError) {
+                given.append((place, try samples[place].get().tensors()))
+            } catch {
+                samples[place] = .failure(error)
+            }
+        }
+        return given
     }
 
     private func read(
@@ -98,8 +115,7 @@ final class InferenceWorker {
     private static func groups(_ samples: [Swift.Result<Sample, DataError>]) -> [[Int]] {
         var groups: [(types: [String: TensorType], places: [Int])] = []
         for (place, sample) in samples.enumerated() {
-            guard let tensors = try? sample.get().tensors else { continue }
-            let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
+            guard let types = try? sample.get().types else { continue }
             if let group = groups.firstIndex(where: { $0.types == types }) {
                 groups[group].places.append(place)
             } else {
@@ -161,10 +177,10 @@ final class InferenceWorker {
         _ places: [Int], _ models: PreparedModels, _ lane: LaneChoice, _ pulse: BatchPulse,
         _ samples: inout [Swift.Result<Sample, DataError>], _ rows: inout [[Tensor]?]
     ) throws {
-        for place in places {
-            guard let tensors = try? samples[place].get().tensors else { continue }
+        for (place, tensors) in tensors(places, &samples) {
             do {
-                let prepared = try models.prepared(for: tensors, on: lane)
+                let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
+                let prepared = try models.prepared(for: types, on: lane)
                 rows[place] = try execute(prepared, [tensors], models, pulse)?.first
             } catch let error as ModelError where error.isOfInputs {
                 samples[place] = .failure(DataError(error))

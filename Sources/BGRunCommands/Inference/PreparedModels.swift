@@ -55,8 +55,7 @@ final class PreparedModels {
     /// that a result does not depend on what else is in its batch.
     ///
     /// - Throws: As ``CompiledModel`` does.
-    func prepared(for sample: [String: Tensor], on lane: LaneChoice) throws(ModelError) -> Prepared {
-        let single = sample.mapValues { TensorType($0.elementType, extents: $0.shape) }
+    func prepared(for single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Prepared {
         if let place = kept.firstIndex(where: { $0.types == single && $0.lane == lane }) {
             let found = kept.remove(at: place)
             kept.append(found)

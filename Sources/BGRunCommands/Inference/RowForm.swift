@@ -68,7 +68,7 @@ struct RowForm {
 
     private func line(_ outputs: [Tensor], _ sample: Sample, _ name: String, row: Int) throws(DataError) -> String {
         switch form {
-        case .arrays: return JSONText.encode(RowLine(input: name, row: row))
+        case .arrays: return ArrayRow(row: row).jsonLine(for: name)
         case .classes(let top, let softmax, _):
             return try first(TopK(count: top, softmax: softmax, labels: labels).results(try output(outputs)), name)
         case .boxes(let confidence, let overlap, _):
@@ -78,7 +78,7 @@ struct RowForm {
         case .embeddings(let pooling, let normalise):
             let embeddings = Embeddings(pooling: pooling, normalise: normalise)
             return try first(
-                embeddings.results(try output(outputs), attentionMask: sample.tensors["attention_mask"]), name)
+                embeddings.results(try output(outputs), attentionMask: sample.tensors()["attention_mask"]), name)
         }
     }
 
@@ -90,12 +90,6 @@ struct RowForm {
     private func first(_ results: [some JSONLineResult], _ name: String) throws(DataError) -> String {
         guard let result = results.first else { throw .mismatch("The output has no row.") }
         return result.jsonLine(for: name)
-    }
-
-    private struct RowLine: Encodable {
-        var input: String
-        /// In each of the arrays.
-        var row: Int
     }
 
     /// Each output's rows behind each other; inputs without a result have rows of NaN, or of zeros where there is none.

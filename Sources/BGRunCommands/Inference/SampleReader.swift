@@ -5,13 +5,27 @@ import Inference
 import InferenceData
 import TaskStore
 
-/// One input of a batch: its tensors by the names of the model's inputs, each with a leading extent of 1.
+/// One input of a batch.
 struct Sample {
-    var tensors: [String: Tensor]
+    /// Of its tensors by the names of the model's inputs, each with a leading extent of 1.
+    let types: [String: TensorType]
+    /// Gives the tensors; reads them anew where they are rows of an array, of which few are then in memory at once.
+    let tensors: () throws(DataError) -> [String: Tensor]
     /// Of a picture.
     var placement: ImagePlacement?
     /// What was wrong with it; it was read nevertheless.
     var damage: [String] = []
+
+    init(_ types: [String: TensorType], tensors: @escaping () throws(DataError) -> [String: Tensor]) {
+        self.types = types
+        self.tensors = tensors
+    }
+
+    init(_ tensors: [String: Tensor], placement: ImagePlacement? = nil, damage: [String] = []) {
+        self.init(tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }) { tensors }
+        self.placement = placement
+        self.damage = damage
+    }
 }
 
 /// Makes tensors of a batch's sources. Keeps what it opened from one batch to the next.
@@ -82,7 +96,7 @@ final class SampleReader {
         let read = try pictures.read(
             descriptor: descriptor, preset: fitted, as: port.type?.elementType ?? .float32, limits: limits,
             shouldStop: shouldStop)
-        return Sample(tensors: [port.name: read.tensor], placement: read.placement, damage: read.damage)
+        return Sample([port.name: read.tensor], placement: read.placement, damage: read.damage)
     }
 
     private func theInput(for what: String) throws(DataError) -> Graph.Port {
@@ -99,9 +113,20 @@ final class SampleReader {
     private func array(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
         let port = try theInput(for: "a .npy file")
         let file = try NPYFile(try OpenFile(descriptor: descriptor))
-        let all = try Self.converted(try file.rows(rows, largestBytes: Self.largestBytes), for: port)
-        return try (0..<rows.count).map { row throws(DataError) in
-            .success(Sample(tensors: [port.name: try Batch.rows(row..<(row + 1), of: all)], placement: nil))
+        guard file.hasRowsInOnePiece else {
+            let all = try Self.converted(try file.rows(rows, largestBytes: Self.largestBytes), for: port)
+            return try (0..<rows.count).map { row throws(DataError) in
+                .success(Sample([port.name: try Batch.rows(row..<(row + 1), of: all)]))
+            }
+        }
+        let type = TensorType(
+            try Self.conversion(of: file.header.elementType, for: port), extents: [1] + file.header.rowShape)
+        return rows.map { row in
+            .success(
+                Sample([port.name: type]) { () throws(DataError) in
+                    let tensor = try file.rows(row..<(row + 1), largestBytes: Self.largestBytes)
+                    return [port.name: try Self.converted(tensor, for: port)]
+                })
         }
     }
 
@@ -113,20 +138,25 @@ final class SampleReader {
             tensors[port.name] = try Self.converted(array, for: port)
         }
         return try rows.map { row throws(DataError) in
-            var sample = Sample(tensors: [:], placement: nil)
-            for (name, tensor) in tensors { sample.tensors[name] = try Batch.rows(row..<(row + 1), of: tensor) }
-            return .success(sample)
+            var sample: [String: Tensor] = [:]
+            for (name, tensor) in tensors { sample[name] = try Batch.rows(row..<(row + 1), of: tensor) }
+            return .success(Sample(sample))
         }
     }
 
-    /// Numbers in the type that the model takes, where that type has them.
-    private static func converted(_ tensor: Tensor, for port: Graph.Port) throws(DataError) -> Tensor {
-        guard let wanted = port.type?.elementType, wanted != tensor.elementType else { return tensor }
-        guard tensor.elementType.isFloat == wanted.isFloat || tensor.elementType.isInteger && wanted.isFloat else {
+    /// The type that the model takes in place of an array's, where that type has its numbers.
+    private static func conversion(of type: ElementType, for port: Graph.Port) throws(DataError) -> ElementType {
+        guard let wanted = port.type?.elementType, wanted != type else { return type }
+        guard type.isFloat == wanted.isFloat || type.isInteger && wanted.isFloat else {
             throw DataError.mismatch(
-                "The input \"\(port.name)\" takes \(wanted.rawValue), and the array is of \(tensor.elementType.rawValue)."
-            )
+                "The input \"\(port.name)\" takes \(wanted.rawValue), and the array is of \(type.rawValue).")
         }
+        return wanted
+    }
+
+    private static func converted(_ tensor: Tensor, for port: Graph.Port) throws(DataError) -> Tensor {
+        let wanted = try conversion(of: tensor.elementType, for: port)
+        guard wanted != tensor.elementType else { return tensor }
         do throws(ModelError) {
             return tensor.elementType.isFloat
                 ? try Tensor(wanted, shape: tensor.shape, doubles: tensor.doubles())
@@ -177,9 +207,9 @@ final class SampleReader {
         return try source.rows.map { row throws(DataError) in
             if let failure = failures[row] { return .failure(failure) }
             defer { next += 1 }
-            var sample = Sample(tensors: [:], placement: nil)
-            for (name, tensor) in given { sample.tensors[name] = try Batch.rows(next..<(next + 1), of: tensor) }
-            return .success(sample)
+            var sample: [String: Tensor] = [:]
+            for (name, tensor) in given { sample[name] = try Batch.rows(next..<(next + 1), of: tensor) }
+            return .success(Sample(sample))
         }
     }
 

@@ -11,7 +11,10 @@ final class ItemConduct {
     private static let silenceSeconds = 60.0
     private static let silenceFactor = 20.0
     /// Shortest time between two signs of life.
-    private static let signInterval: Duration = .milliseconds(100)
+    private static let signInterval: Duration = .milliseconds(250)
+    /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
+    /// take.
+    private static let lookInterval: Duration = .microseconds(250)
 
     /// Who waited for the processor for so long waited for somebody who works.
     private static let shortestWait: Duration = .milliseconds(1)
@@ -22,6 +25,7 @@ final class ItemConduct {
     private let begin: SuspendingClock.Instant
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
+    private var nextLook: Duration = .zero
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
     private var givesWay = false
     private var isOnDevice = false
@@ -71,6 +75,7 @@ final class ItemConduct {
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
+        if progress.silentSeconds == nil, !isSilent, !isOver, now < nextLook { return true }
         if let expected = progress.silentSeconds {
             let now = now
             if !isSilent || now >= nextSign {
@@ -87,6 +92,7 @@ final class ItemConduct {
             case .goOn:
                 giveSign(progress, at: now)
                 if givesWay { giveWay() }
+                nextLook = now + Self.lookInterval
                 return true
             case .giveUp:
                 return false

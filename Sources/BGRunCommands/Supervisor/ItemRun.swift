@@ -195,6 +195,10 @@ final class ItemRun<Plan: WorkPlan> {
 
     /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
     private func endWorkers() {
+        // All at once, and what they finished is written meanwhile: the kernel takes milliseconds to take down a large
+        // process.
+        for worker in workers.indices where !deviceWorkers.contains(worker) { workers[worker]?.kill() }
+        journal.settle()
         for worker in workers.indices { endWorker(worker, lingers: true) }
     }
 
@@ -404,7 +408,10 @@ final class ItemRun<Plan: WorkPlan> {
     /// Has the kernel read the next inputs while the workers are busy.
     private func adviseAhead(of index: Int) {
         let end = min(max(readAhead, index + 1) + 1, index + 1 + 2 * workers.count, plan.itemCount)
-        for file in (min(max(readAhead, index + 1), end)..<end).flatMap({ plan.inputs(of: $0) }) {
+        // Parts of a file that is being read come along by themselves.
+        var known = Set(plan.inputs(of: index).map(\.path))
+        for file in (min(max(readAhead, index + 1), end)..<end).flatMap({ plan.inputs(of: $0) })
+        where known.insert(file.path).inserted {
             let fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             guard fd >= 0 else { continue }
             posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)

@@ -77,7 +77,7 @@ struct WorkerTerms: Codable, Sendable {
 
 /// What a worker tells its supervisor.
 enum WorkerMessage: Codable, Sendable {
-    /// Sign of life of the item in flight, at most ten a second.
+    /// Sign of life of the item in flight, at most four a second.
     case progress(done: Int, total: Int)
     /// A codec that gives no sign of life begins; it may take so many seconds.
     case silent(seconds: Double)

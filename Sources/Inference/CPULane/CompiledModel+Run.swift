@@ -116,9 +116,15 @@ extension CompiledModel {
                     try gather.copy(source, indices, to: model.part(buffer, of: arena))
                 }
                 withExtendedLifetime(tensors) {}
+            case .map(let map, let input, let buffer):
+                let source = try bytes(input, tensors)
+                try memory.withUnsafeMutableBytes { (arena) throws(ModelError) in
+                    try map.apply(source, to: model.part(buffer, of: arena))
+                }
+                withExtendedLifetime(tensors) {}
             case .hold(let input, let name, let type, let shape):
                 let source = try bytes(input, tensors)
-                tensors[name] = try Tensor(type, shape: shape) { target throws(ModelError) in
+                tensors[name] = try Tensor(unset: type, shape: shape) { target throws(ModelError) in
                     guard source.count >= target.count else {
                         throw .damaged("\"\(name)\" has \(source.count) bytes, not \(target.count)")
                     }

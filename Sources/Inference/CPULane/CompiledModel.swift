@@ -31,6 +31,8 @@ package struct CompiledModel: Sendable {
             switch step.action {
             case .execute(let primitive, _, _): "\(step.place): \(primitive.name), \(primitive.implementation)"
             case .gather: "\(step.place): gathers rows"
+            case .map(.erf, _, _): "\(step.place): erf"
+            case .map(.table, _, _): "\(step.place): table of 256"
             case .evaluate: "\(step.place): plainly"
             case .hold(_, let name, _, _): "\(step.place): holds \"\(name)\""
             }

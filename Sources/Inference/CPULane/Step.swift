@@ -35,6 +35,8 @@ struct Step: PlannedStep, Sendable {
         case execute(Primitive, [StepInput], buffer: Int)
         /// Copies rows that a tensor of indices chooses.
         case gather(RowGather, StepInput, indices: String, buffer: Int)
+        /// Computes each element by itself.
+        case map(ElementMap, StepInput, buffer: Int)
         /// Computes a node plainly, from tensors and to tensors.
         case evaluate(Node)
         /// Makes a tensor of row-major bytes.
@@ -54,7 +56,7 @@ struct Step: PlannedStep, Sendable {
     var inputs: [StepInput] {
         switch action {
         case .execute(_, let inputs, _): inputs
-        case .gather(_, let input, _, _), .hold(let input, _, _, _): [input]
+        case .gather(_, let input, _, _), .map(_, let input, _), .hold(let input, _, _, _): [input]
         case .evaluate: []
         }
     }
@@ -63,7 +65,7 @@ struct Step: PlannedStep, Sendable {
     var buffers: [Int] {
         let read = inputs.compactMap { if case .arena(let number) = $0.place { number } else { nil } }
         return switch action {
-        case .execute(_, _, let buffer), .gather(_, _, _, let buffer): read + [buffer]
+        case .execute(_, _, let buffer), .gather(_, _, _, let buffer), .map(_, _, let buffer): read + [buffer]
         case .evaluate, .hold: read
         }
     }
@@ -72,7 +74,7 @@ struct Step: PlannedStep, Sendable {
     var tensors: Set<String> {
         let read = Set(inputs.compactMap { if case .tensor(let name) = $0.place { name } else { nil } })
         return switch action {
-        case .execute, .hold: read
+        case .execute, .map, .hold: read
         case .gather(_, _, let indices, _): read.union([indices])
         case .evaluate(let node): node.requiredNames
         }
@@ -81,7 +83,7 @@ struct Step: PlannedStep, Sendable {
     /// Tensors that it makes.
     var results: [String] {
         switch action {
-        case .execute, .gather: []
+        case .execute, .gather, .map: []
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
         case .hold(_, let name, _, _): [name]
         }

@@ -109,6 +109,7 @@ struct StepBuilder {
 
     private mutating func addFast(_ node: Node, followers: [Node]) throws(OneDNNError) -> Bool {
         guard node.domain.isEmpty else { return false }
+        if try attempt({ (builder) throws(OneDNNError) in try builder.addByteTable(node, followers) }) { return true }
         switch node.operatorName {
         case "Conv": return try addConvolution(node, followers)
         case "MatMul", "Gemm":
@@ -143,6 +144,7 @@ struct StepBuilder {
         case "DepthToSpace": return try addDepthToSpace(node)
         case "QuantizeLinear": return try addQuantisation(node)
         case "DequantizeLinear": return try addDequantisation(node)
+        case "Erf": return try addErf(node)
         default: return try addElementFunctions(node)
         }
     }
@@ -369,6 +371,15 @@ struct StepBuilder {
             Step(
                 place: place, operatorName: operatorName,
                 action: .gather(gather, input, indices: indices, buffer: number)))
+        return .arena(number)
+    }
+
+    /// Adds a step that computes each element by itself.
+    mutating func append(_ map: ElementMap, _ source: Form, byteCount: Int) -> Place {
+        let number = buffers.count
+        buffers.append(byteCount)
+        let input = StepInput(argument: .source, place: source.place, offset: source.offset)
+        steps.append(Step(place: place, operatorName: operatorName, action: .map(map, input, buffer: number)))
         return .arena(number)
     }
 

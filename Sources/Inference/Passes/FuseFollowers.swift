@@ -4,6 +4,8 @@
 package struct FuseFollowers: GraphPass {
     private static let products: Set<String> = ["Conv", "ConvTranspose", "Gemm", "MatMul"]
     private static let sums: Set<String> = ["BatchNormalization", "Add", "Sum", "Mul", "Sub"]
+    /// Of each element by itself; these have followers where the last is the quantisation of the result.
+    private static let functions: Set<String> = ["Div", "Erf", "Gelu", "Mul", "Sigmoid", "Swish", "Tanh"]
     private static let arithmetic: Set<String> = ["Add", "Sum", "Mul", "Sub"]
 
     private let quantises: Bool
@@ -16,7 +18,7 @@ package struct FuseFollowers: GraphPass {
         var chains: [Int: [Int]] = [:]
         var isTaken = graph.nodes.map { !$0.followers.isEmpty }
         // Products first, so that a sum of two follows one of them rather than standing alone.
-        for heads in [Self.products, Self.sums] {
+        for heads in [Self.products, Self.sums, quantises ? Self.functions : []] {
             for (place, node) in graph.nodes.enumerated()
             where !isTaken[place] && node.domain.isEmpty && heads.contains(node.operatorName) {
                 var chain = [place]
@@ -25,7 +27,9 @@ package struct FuseFollowers: GraphPass {
                 {
                     chain.append(next)
                 }
-                guard chain.count > 1, let last = chain.last else { continue }
+                guard chain.count > 1, let last = chain.last,
+                    heads != Self.functions || graph.nodes[last].isStandard("QuantizeLinear")
+                else { continue }
                 for place in chain { isTaken[place] = true }
                 chains[last] = chain
             }
@@ -54,7 +58,7 @@ package struct FuseFollowers: GraphPass {
             let type = facts[value]?.type, type.elementType == .float32, type.extents != nil,
             quantises && next.isStandard("QuantizeLinear") && next.inputs[0] == value || facts[output]?.type == type
         else { return nil }
-        if next.isStandard("QuantizeLinear") { return place }
+        if next.isStandard("QuantizeLinear") || quantises && next.isStandard("Erf") { return place }
         if let functions = ElementFunctions(next, graph.initialisers), next.inputs[functions.input] == value {
             return place
         }

@@ -15,6 +15,19 @@ package struct Tensor: Sendable {
         _ elementType: ElementType, shape: [Int],
         fill: (UnsafeMutableRawBufferPointer) throws(ModelError) -> Void = { _ in }
     ) throws(ModelError) {
+        try self.init(unset: elementType, shape: shape) { bytes throws(ModelError) in
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            try fill(bytes)
+        }
+    }
+
+    /// A tensor whose memory, aligned in the same way, holds anything until `fill` has written all of it.
+    ///
+    /// - Throws: as the other initialisers.
+    package init(
+        unset elementType: ElementType, shape: [Int],
+        fill: (UnsafeMutableRawBufferPointer) throws(ModelError) -> Void
+    ) throws(ModelError) {
         precondition(elementType != .string, "strings have a tensor of their own")
         count = try Extents.count(shape)
         let (bytes, overflow) = count.multipliedReportingOverflow(by: elementType.byteCount)
@@ -91,7 +104,6 @@ private final class TensorStorage: @unchecked Sendable {
 
     init(byteCount: Int) {
         bytes = .allocate(byteCount: byteCount, alignment: 64)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
         strings = []
         owner = nil
     }

@@ -21,7 +21,7 @@ package enum Batch {
             rows += count
         }
         return try asDataError { () throws(ModelError) in
-            try Tensor(first.elementType, shape: [rows] + first.shape.dropFirst()) { target throws(ModelError) in
+            try Tensor(unset: first.elementType, shape: [rows] + first.shape.dropFirst()) { target throws(ModelError) in
                 var offset = 0
                 for tensor in tensors {
                     try tensor.withBytes { source in
@@ -43,7 +43,7 @@ package enum Batch {
                 "Rows \(range.lowerBound) to \(range.upperBound) of the shape \(tensor.shape) were asked for.")
         }
         return try asDataError { () throws(ModelError) in
-            try Tensor(tensor.elementType, shape: [range.count] + tensor.shape.dropFirst()) {
+            try Tensor(unset: tensor.elementType, shape: [range.count] + tensor.shape.dropFirst()) {
                 target throws(ModelError) in
                 guard target.count > 0 else { return }
                 let rowBytes = tensor.byteCount / count

@@ -15,7 +15,7 @@ enum NPYElements {
     ) throws(DataError) -> Tensor {
         var failure: DataError?
         let stored = try asDataError { () throws(ModelError) in
-            try Tensor(header.elementType, shape: header.isFortranOrder ? shape.reversed() : shape) { bytes in
+            try Tensor(unset: header.elementType, shape: header.isFortranOrder ? shape.reversed() : shape) { bytes in
                 do throws(DataError) {
                     try read(bytes)
                 } catch {

@@ -18,6 +18,9 @@ package struct NPYFile: Sendable {
         try header.check(fileBytes: file.byteCount)
     }
 
+    /// Whether a row can be read by itself; those of a file in Fortran order lie all over it.
+    package var hasRowsInOnePiece: Bool { !header.isFortranOrder || header.shape.count < 2 }
+
     /// Rows as a tensor of the shape `[rows.count] + header.rowShape`.
     ///
     /// - Throws: `mismatch` for rows that are not there, `tooLarge` where they have more than `largestBytes`, `damaged` or
@@ -26,8 +29,7 @@ package struct NPYFile: Sendable {
         guard range.lowerBound >= 0, range.upperBound <= rowCount else {
             throw .mismatch("Rows \(range.lowerBound)..<\(range.upperBound) of a file with \(rowCount) were asked for.")
         }
-        // The rows of a file in Fortran order lie all over it.
-        guard !header.isFortranOrder || header.shape.count < 2 else {
+        guard hasRowsInOnePiece else {
             let all = try array(largestBytes: largestBytes)
             return range.count == rowCount ? all : try Batch.rows(range, of: all)
         }

@@ -1,0 +1,82 @@
+/// How the rows of a long array are divided. It follows from the model alone, so that every run of a job divides them in
+/// the same way.
+package struct RowBatches: Codable, Hashable, Sendable {
+    /// The most rows that are worth being handed out, journaled and stored together: as many as are computed within a few
+    /// tenths of a second.
+    package var most: Int
+    /// Rows that go through the model at once; batches of a multiple need no filling up.
+    package var atOnce: Int
+
+    package init(most: Int, atOnce: Int) {
+        (self.most, self.atOnce) = (most, atOnce)
+    }
+
+    /// - Parameters:
+    ///   - count: Rows of the array.
+    ///   - least: The fewest rows of a batch, however short the array is.
+    ///   - batches: The fewest batches of a long array, to keep all workers busy until shortly before the end.
+    /// - Returns: Rows of each batch but the last.
+    package func rows(of count: Int, least: Int, batches: Int) -> Int {
+        let wanted = max(min(count / batches, most), least)
+        return (wanted + atOnce - 1) / atOnce * atOnce
+    }
+}
+
+extension Model {
+    /// - Parameters:
+    ///   - extents: For names of extents that inputs leave open.
+    ///   - usual: The most rows that go through the model at once.
+    ///   - most: The most rows of a batch.
+    /// - Returns: Nil where the model does not say enough.
+    /// - Throws: `damaged` where shapes do not fit together.
+    package func rowBatches(extents: [String: Int], usual: Int, most: Int) throws(ModelError) -> RowBatches? {
+        guard let (types, together) = batchTypes(extents) else { return nil }
+        let inferred = try ShapeInference().infer(graph, inputs: types.mapValues { Fact($0) }).facts
+        var multiplyAdds = 0
+        for node in graph.nodes {
+            guard let count = MultiplyAdds.count(node, inferred) else { return nil }
+            let (sum, overflow) = multiplyAdds.addingReportingOverflow(count)
+            if overflow { return nil }
+            multiplyAdds = sum
+        }
+        var byteCount = 0
+        for output in graph.outputs {
+            guard let type = inferred[output.name]?.type, let extents = type.extents,
+                let count = try? Extents.count(extents)
+            else { return nil }
+            let (sum, overflow) = byteCount.addingReportingOverflow(
+                count.multipliedReportingOverflow(by: 8).partialValue)
+            if overflow || sum < 0 { return nil }
+            byteCount = sum
+        }
+        let affordable = min(
+            Self.batchMultiplyAdds / max(multiplyAdds / together, 1), Self.batchBytes / max(byteCount / together, 1))
+        let isFixed = graph.inputs.contains { $0.type?.shape?.first?.extent != nil }
+        return RowBatches(
+            most: min(max(affordable, usual), most),
+            atOnce: isFixed ? together : try rowsAtOnce(inputs: types, most: usual))
+    }
+
+    /// Inputs with the leading extent that the file declares, 1 where it leaves that open; nil where the model does not take
+    /// rows.
+    private func batchTypes(_ extents: [String: Int]) -> (types: [String: TensorType], rows: Int)? {
+        var types: [String: TensorType] = [:]
+        var rows: Set<Int> = []
+        for port in graph.inputs {
+            guard var type = port.type, let leading = type.shape?.first else { return nil }
+            type.shape = type.shape?.map { dimension in
+                guard case .symbol(let name) = dimension, let extent = extents[name] else { return dimension }
+                return .known(extent)
+            }
+            if leading.extent == nil { type.shape?[0] = .known(1) }
+            rows.insert(max(leading.extent ?? 1, 1))
+            types[port.name] = type
+        }
+        return rows.count == 1 ? rows.first.map { (types, $0) } : nil
+    }
+
+    /// Some tenths of a second of one core, at tens of thousand millions a second.
+    private static var batchMultiplyAdds: Int { 20_000_000_000 }
+    /// Results are held until those of all rows are there; counted with 8 bytes for each number.
+    private static var batchBytes: Int { 64 << 20 }
+}
