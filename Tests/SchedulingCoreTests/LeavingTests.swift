@@ -204,6 +204,7 @@ import Testing
     func sleepIsNoWaiting() throws {
         var settings = SchedulerSettings()
         settings.cpuSlots = 3
+        settings.reserveAfter = .seconds(30)
         var bench = Bench(settings: settings)
         bench.conditions { $0.availableMemoryBytes = 3 << 30 }
         let holder = try bench.admit("cont.h", .continued) { $0.claim.memoryBytes = 1 << 30 }
