@@ -119,6 +119,21 @@ import Testing
         #expect((summary["counts"] as? [String: Int])?["good"] == 3)
     }
 
+    @Test func aStopNamesTheLongestEncodeThatItMayWaitFor() throws {
+        try place.putPhotos(1)
+        let run = try CommandRun(
+            [
+                "export", "photos", "--out", "out", "--size", "60000", "--enlarge", "--format", "avif", "--optimize",
+                "--progress", "json", "--expire-after", "2s", "--grace", "100ms", "--workers", "1",
+            ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0001"])
+        let ended = run.end()
+        #expect(ended.status == 75)
+        let stopping = try #require(try objects(ended.errors).first { $0["event"] as? String == "stopping" })
+        let text = try #require(stopping["text"] as? String)
+        #expect(text.contains("The longest encode takes about"))
+        #expect(text.contains("one that has not ended by then is given up"))
+    }
+
     @Test func aStopTellsItsReasonAndWhatWasGivenUp() throws {
         try place.putPhotos(3)
         let run = try CommandRun(
@@ -130,7 +145,9 @@ import Testing
         #expect(ended.status == 75)
         let events = try objects(ended.errors)
         let stopping = try #require(events.first { $0["event"] as? String == "stopping" })
-        #expect((stopping["text"] as? String)?.contains("finishing 1 in work, for at most 0.1 s") == true)
+        let text = try #require(stopping["text"] as? String)
+        #expect(text.contains("finishing 1 in work, for at most 0.1 s"))
+        #expect(!text.contains("encode"), "a small JPEG keeps nobody waiting")
         let stopped = try #require(events.first { $0["event"] as? String == "stopped" })
         #expect(stopped["reason"] as? String == "timeBudget")
         let summary = try #require(

@@ -41,6 +41,11 @@ struct ExportPlan: WorkPlan {
         return isEnhancement ? .enhance(order) : .export(order)
     }
 
+    func longestSilence(of item: Int) -> Double {
+        let item = items[item]
+        return item.outputs.map { $0.settings.encodingSeconds(inputBytes: item.input.identity.size) }.max() ?? 0
+    }
+
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
         let item = items[item]
         return [InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)]

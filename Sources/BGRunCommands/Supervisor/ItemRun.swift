@@ -289,11 +289,24 @@ final class ItemRun<Plan: WorkPlan> {
                 limit == nil
                 ? "finishing \(inFlight.count) in work, for at most \(patience) (Ctrl-C leaves at once)."
                 : "what is all but done of \(inFlight.count) in work is finished, within \(patience)."
-            ledger.stopping(reason, "\(sentence): \(manner)")
+            let longest = inFlight.values.map { plan.longestSilence(of: $0.item) }.max() ?? 0
+            let wait = longest < Self.toldSilence ? "" : Self.silence(longest, patience: patience)
+            ledger.stopping(reason, "\(sentence): \(manner)\(wait)")
         }
         isStopping = true
         stopLimit = limit
         perform(machine.stop(reason, within: limit, at: now))
+    }
+
+    /// Encoders below this end before somebody wonders, in seconds.
+    private static var toldSilence: Double { 1 }
+
+    /// What keeps a stop waiting, in words.
+    private static func silence(_ seconds: Double, patience: TimeSpan) -> String {
+        let time = ProgressDisplay.text(seconds...seconds)
+        let isLonger = patience.duration < .seconds(seconds)
+        return " The longest encode takes about \(time)"
+            + (isLonger ? "; one that has not ended by then is given up." : ".")
     }
 
     /// How long an item may still take that is to be given up: what a chunk takes, and no longer than a stop may.

@@ -25,6 +25,8 @@ protocol WorkPlan: Sendable {
     /// Its outputs as the journal notes them.
     func intents(of item: Int) -> [PlannedOutput]
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder
+    /// About how long the longest part of an item takes that hears no stop, such as an encoder's, in seconds.
+    func longestSilence(of item: Int) -> Double
     /// How each input of an item ended.
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord]
 }
@@ -46,6 +48,8 @@ extension WorkPlan {
 
     /// Bytes of the inputs of an item.
     func inputBytes(of item: Int) -> Int64 { inputs(of: item).reduce(0) { $0 + $1.identity.size } }
+
+    func longestSilence(of item: Int) -> Double { 0 }
 
     /// Bytes of the inputs of all items.
     var inputBytes: Int64 { (0..<itemCount).reduce(0) { $0 + inputBytes(of: $1) } }
