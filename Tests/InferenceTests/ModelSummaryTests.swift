@@ -67,6 +67,8 @@ import Testing
         model.graph.inputs[0].type?.shape?[2] = .symbol("height")
         #expect(try model.rowBatches(extents: [:], usual: 8, most: 64) == nil)
         #expect(try model.rowBatches(extents: ["height": 16], usual: 8, most: 64)?.most == 64)
+        let given = try model.rowBatches(extents: ["height": 16, "batch": 3], usual: 8, most: 64)
+        #expect(given?.atOnce == 3)
         model.graph.inputs[0].type?.shape?[0] = .known(4)
         #expect(try model.rowBatches(extents: ["height": 16], usual: 8, most: 64)?.atOnce == 4)
     }

@@ -140,9 +140,7 @@ struct InferCommand: ParsableCommand {
             }
         return InferenceTerms(
             model: ModelTerms(path: model), extents: Extents.parse(extent) ?? [:],
-            batch: batch ?? InferenceTerms.usualBatch,
-            precision: precision,
-            preset: preset,
+            batch: batch ?? InferenceTerms.usualBatch, precision: precision, preset: preset,
             text: tokenizer.map { TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field) },
             form: form)
     }

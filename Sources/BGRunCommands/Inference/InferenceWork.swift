@@ -64,7 +64,8 @@ struct InferenceWork: Work {
                     "extent", .usage, "bgrun: nothing was started: no input has an extent \"\(unknown)\"; \(known).\n")
             }
             if !isBatchGiven {
-                terms.arrayBatches = try model.rowBatches(
+                // Shapes that do not fit together are told of with the inputs.
+                terms.arrayBatches = try? model.rowBatches(
                     extents: terms.extents, usual: terms.batch, most: InferenceTerms.batches.upperBound)
             }
             ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))

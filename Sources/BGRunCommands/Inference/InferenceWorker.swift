@@ -64,7 +64,10 @@ final class InferenceWorker {
                     let given = tensors(together, &samples)
                     if !given.isEmpty {
                         // Without such rows: without batches from now on, and these inputs anew.
-                        guard let made = try execute(prepared, given.map(\.tensors), models, pulse) else { continue }
+                        guard let made = try execute(prepared, given.map(\.tensors), models, pulse) else {
+                            left = left.filter { (try? samples[$0].get()) != nil }[...]
+                            continue
+                        }
                         for (place, row) in zip(given.map(\.place), made) { rows[place] = row }
                     }
                 } catch let error as ModelError where error.isOfInputs {

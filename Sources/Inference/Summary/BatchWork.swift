@@ -30,7 +30,7 @@ extension Model {
     /// - Returns: Nil where the model does not say enough.
     /// - Throws: `damaged` where shapes do not fit together.
     package func rowBatches(extents: [String: Int], usual: Int, most: Int) throws(ModelError) -> RowBatches? {
-        guard let (types, together) = batchTypes(extents) else { return nil }
+        guard let (types, together, isFixed) = batchTypes(extents) else { return nil }
         let inferred = try ShapeInference().infer(graph, inputs: types.mapValues { Fact($0) }).facts
         var multiplyAdds = 0
         for node in graph.nodes {
@@ -51,28 +51,31 @@ extension Model {
         }
         let affordable = min(
             Self.batchMultiplyAdds / max(multiplyAdds / together, 1), Self.batchBytes / max(byteCount / together, 1))
-        let isFixed = graph.inputs.contains { $0.type?.shape?.first?.extent != nil }
         return RowBatches(
             most: min(max(affordable, usual), most),
             atOnce: isFixed ? together : try rowsAtOnce(inputs: types, most: usual))
     }
 
-    /// Inputs with the leading extent that the file declares, 1 where it leaves that open; nil where the model does not take
-    /// rows.
-    private func batchTypes(_ extents: [String: Int]) -> (types: [String: TensorType], rows: Int)? {
+    /// Inputs with the leading extent that is declared or given, 1 where it is open; nil where the model does not take rows.
+    private func batchTypes(
+        _ extents: [String: Int]
+    ) -> (types: [String: TensorType], rows: Int, isFixed: Bool)? {
         var types: [String: TensorType] = [:]
         var rows: Set<Int> = []
+        var isFixed = false
         for port in graph.inputs {
-            guard var type = port.type, let leading = type.shape?.first else { return nil }
+            guard var type = port.type else { return nil }
             type.shape = type.shape?.map { dimension in
                 guard case .symbol(let name) = dimension, let extent = extents[name] else { return dimension }
                 return .known(extent)
             }
+            guard let leading = type.shape?.first else { return nil }
+            isFixed = isFixed || leading.extent != nil
             if leading.extent == nil { type.shape?[0] = .known(1) }
             rows.insert(max(leading.extent ?? 1, 1))
             types[port.name] = type
         }
-        return rows.count == 1 ? rows.first.map { (types, $0) } : nil
+        return rows.count == 1 ? rows.first.map { (types, $0, isFixed) } : nil
     }
 
     /// Some tenths of a second of one core, at tens of thousand millions a second.

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: 1...20) func theErrorFunctionKeepsShapes(seed: UInt64) throws {
         var fixture = GraphFixture(seed: seed)
         try fixture.input("x", (0..<fixture.pick(1...4)).map { _ in fixture.pick(1...9) }, in: -3...3)
-        fixture.initialisers["half"] = try Tensor(.float32, shape: [], elements: [0.5])
+        fixture.initialisers["half"] = try Tensor(.float32, shape: [], elements: [Float(0.5)])
         let nodes = [node("Mul", ["x", "half"], "h"), node("Erf", ["h"], "e"), node("Mul", ["e", "x"], "y")]
         try fixture.expectAgreement(nodes, tolerance: 1e-6, "seed \(seed)")
     }
@@ -78,7 +78,7 @@ import Testing
     @Test func whatIsNotQuantisedAgainIsFloat32() throws {
         var fixture = GraphFixture(seed: 3)
         try fixture.quantised("x", [2, 5, 33])
-        fixture.initialisers["one"] = try Tensor(.float32, shape: [1], elements: [1])
+        fixture.initialisers["one"] = try Tensor(.float32, shape: [1], elements: [Float(1)])
         let nodes = [
             node("Erf", ["x"], "e"), node("Add", ["e", "one"], "s"), node("Mul", ["x", "s"], "p"),
         ]
