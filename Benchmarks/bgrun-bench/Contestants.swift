@@ -118,8 +118,8 @@ struct Contestants {
                     ["-e", "srgb"]),
             ]
         case "avif", "jxl":
-            // Its effort 0 is AVIF's speed 9.
-            let (options, effort) = work.name == "avif" ? ("Q=60", 0) : ("Q=85", 3)
+            // Its effort 1 is AVIF's speed 8.
+            let (options, effort) = work.name == "avif" ? ("Q=60", 1) : ("Q=85", 3)
             return [
                 contestant("vipsthumbnail", "vipsthumbnail", suffix: ".\(work.name)[\(options)]", ["-e", "srgb"]),
                 contestant(

@@ -43,7 +43,7 @@ for path in files:
     elif case == "webp":
         thumbnail(path, 2048).webpsave(stem + ".webp", Q=80)
     elif case == "avif":
-        thumbnail(path, 2048).heifsave(stem + ".avif", Q=60, compression="av1", effort=0)
+        thumbnail(path, 2048).heifsave(stem + ".avif", Q=60, compression="av1", effort=1)
     elif case == "jxl":
         thumbnail(path, 2048).jxlsave(stem + ".jxl", Q=85, effort=3)
     elif case == "three":

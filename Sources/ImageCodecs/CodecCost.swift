@@ -9,8 +9,8 @@ package enum CodecCost {
         case .png: optimize ? 0.6 : 0.12
         case .tiff: optimize ? 0.6 : 0.08
         case .webp: lossless ? 0.9 : optimize ? 0.07 : 0.03
-        case .avif: lossless ? 0.4 : optimize ? 0.33 : 0.03
-        case .jxl: optimize ? (lossless ? 1.0 : 0.14) : lossless ? 0.2 : 0.02
+        case .avif: lossless ? 0.4 : optimize ? 0.33 : 0.11
+        case .jxl: optimize ? (lossless ? 1.0 : 0.14) : lossless ? 0.2 : 0.03
         case .heic, .gif, .jp2, .raw: 0
         }
     }

@@ -29,10 +29,10 @@ struct EncoderPeers {
             }, splitsItself: { ["--workers", "\($0)"] })
     }
 
-    /// Effort 0 is AVIF's speed 9; the efforts of WebP and JPEG XL are those of their libraries.
+    /// Effort 1 is AVIF's speed 8; the efforts of WebP and JPEG XL are those of their libraries.
     private func sameEffort(_ format: EncodedFormat) -> Int {
         switch format {
-        case .avif: 0
+        case .avif: 1
         case .jxl: 3
         case .webp: 2
         }
@@ -121,15 +121,14 @@ struct EncoderPeers {
                 return ["-quiet", "-q", "\(q)"] + size + [file, "-o", target]
             }
         case .avif:
-            return programs("avifenc", ["": [], "-same": ["-s", "9"]]) { file, target, _, q in
+            return programs("avifenc", ["": [], "-same": ["-s", "8"]]) { file, target, _, q in
                 let level = ["-a", "end-usage=q", "-a", "cq-level=\((100 - q) * 63 / 100)"]
                 return ["-j", "1", "-y", "420", "--min", "0", "--max", "63"] + level + [file, target]
             }
         case .jxl:
             let fixed = ["--num_threads=0", "--lossless_jpeg=0", "--quiet"]
-            let same = ["-e", "3", "--faster_decoding=1"]
-            return programs("cjxl", ["": fixed, "-effort-3": fixed + ["-e", "3"], "-same": fixed + same]) {
-                file, target, _, q in ["-q", "\(q)", file, target]
+            return programs("cjxl", ["": fixed, "-same": fixed + ["-e", "3"]]) { file, target, _, q in
+                ["-q", "\(q)", file, target]
             }
         }
     }
