@@ -101,11 +101,26 @@ import Testing
         try place.putPhotos()
         let first = try JobRun(export, in: place, first: [.pause])
         #expect(first.waitsForPause())
-        let second = try JobRun(export, in: place).end()
+        let second = try JobRun(export + ["--grace", "100ms"], in: place).end()
         #expect(second.last?.outcome == .failed(code: "alreadyRunning"))
         #expect(second.last?.status == 75)
         first.tell(.stop(.userStop, within: .seconds(5)))
         #expect(first.end().last?.outcome == .stopped(.userStop))
+    }
+
+    @Test("rule 85: a run that a lost service left behind has time to end before the next one begins")
+    func aRunBehindAnotherWaitsForItsEnd() throws {
+        try place.putPhotos()
+        let first = try JobRun(export, in: place, first: [.pause])
+        #expect(first.waitsForPause())
+        let second = try JobRun(export + ["--grace", "60s"], in: place)
+        let waits = second.waits {
+            if case .phase(let phase) = $0 { phase.hasPrefix("waiting for another run") } else { false }
+        }
+        #expect(waits)
+        first.leave()
+        #expect(second.end().last?.outcome == .completed(failures: 0))
+        #expect(first.end().process.status != 0)
     }
 
     @Test("rule 94: a paused job does nothing until it is resumed, and ends with the same files")

@@ -104,7 +104,7 @@ import Testing
         try place.write("no picture", to: "bad.jpg")
         for flags in [[], ["--before-after"]] {
             let bad = try CommandRun(["preview", "bad.jpg", "--out", "look.png"] + flags, in: place).end()
-            #expect(bad.status == 65, "\(bad.errors)")
+            #expect(bad.status == 65 && bad.errors.contains("bad.jpg"), "\(bad.errors)")
             let missing = try CommandRun(["preview", "none.jpg", "--out", "look.png"] + flags, in: place).end()
             #expect(missing.status == 66, "\(missing.errors)")
         }

@@ -51,7 +51,9 @@ struct Preview {
             outputs: [.init(settings: settings, path: output.path, mayReplace: output.replaces)], lane: .cpu,
             limits: limits)
         let result = ImageExporter().export(item) { _ in true }
-        if let failure = result.failure { throw SheetOutput.told(ExportFailure(failure.code, failure.reason)) }
+        if let failure = result.failure {
+            throw SheetOutput.told(ExportFailure(failure.code, failure.reason), of: input)
+        }
         try tell(result.outputs, damage: result.status == .damaged ? result.notes : [])
     }
 
@@ -60,7 +62,7 @@ struct Preview {
         do {
             made = try drawBoth(settings, captions)
         } catch {
-            throw SheetOutput.told(error)
+            throw SheetOutput.told(error, of: input)
         }
         try tell([made.0], damage: made.1)
     }

@@ -59,8 +59,11 @@ struct SheetOutput {
 
     /// Tells why no page was made.
     ///
+    /// - Parameters:
+    ///   - error: What came in between.
+    ///   - input: The one picture that was to be shown.
     /// - Returns: What the command has to throw.
-    static func told(_ error: any Error) -> ExitCode {
+    static func told(_ error: any Error, of input: String? = nil) -> ExitCode {
         let failure = ImageExporter.failure(error)
         let status: ExitStatus =
             switch failure.code {
@@ -71,7 +74,9 @@ struct SheetOutput {
             case "internal", "device": .bug
             default: .doneWithFailures
             }
-        return Trouble.told("nothing was made: \(failure.reason).", fix: fix(failure), status)
+        // What befalls the output names that itself.
+        let place = status == .doneWithFailures ? input.map { "\($0): " } ?? "" : ""
+        return Trouble.told("nothing was made: \(place)\(failure.reason).", fix: fix(failure), status)
     }
 
     private static func fix(_ failure: ItemResult.Failure) -> String {

@@ -117,7 +117,8 @@ struct WorkSession<Kind: Work> {
         if flags.dryRun { return try dryRun(scan) }
         let store = try TaskStore(folder: stateFolder, program: Program.version)
         // Two jobs that write into one folder would take each other's files for their own.
-        guard let lock = try JobLock("output.\(Fingerprint.hexadecimal([folder]))", in: stateFolder) else {
+        guard let lock = try outputLock() else {
+            if let signal = StopSignals.received { return .stoppedBeforeStart(.asked(by: signal)) }
             return .refused(alreadyRunning, Kind.words)
         }
         defer { withExtendedLifetime(lock) {} }
@@ -303,6 +304,23 @@ struct WorkSession<Kind: Work> {
     }
 
     private static var wallTime: Double { Date().timeIntervalSince1970 }
+
+    /// Waits a little where a service asks: a run of the same job that a killed service left behind is about to end.
+    ///
+    /// - Returns: nil while another run into the same folder goes on.
+    private func outputLock() throws(StoreError) -> JobLock? {
+        let name = "output.\(Fingerprint.hexadecimal([folder]))"
+        let begin = clock.now
+        var lock = try JobLock(name, in: stateFolder)
+        if lock == nil { hostAudience?.phase("waiting for another run into the same folder to end") }
+        while lock == nil, host != nil, begin.duration(to: clock.now) < flags.grace.duration * 2,
+            StopSignals.received == nil
+        {
+            usleep(20_000)
+            lock = try JobLock(name, in: stateFolder)
+        }
+        return lock
+    }
 
     private var alreadyRunning: Rejection {
         Rejection(
