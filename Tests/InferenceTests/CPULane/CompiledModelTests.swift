@@ -6,16 +6,16 @@ import Testing
     /// A small network of which one node has no fast form.
     private static func network() throws -> (model: Model, inputs: [String: Tensor]) {
         try GraphFixture.network([
-            node("Erf", ["s"], "e"), node("MaxPool", ["e"], "y", ["kernel_shape": .ints([2, 2])]),
+            node("Atan", ["s"], "e"), node("MaxPool", ["e"], "y", ["kernel_shape": .ints([2, 2])]),
         ])
     }
 
     @Test func whatHasNoFastFormIsEvaluatedPlainly() throws {
         let (model, inputs) = try Self.network()
         let compiled = try CompiledModel(model)
-        #expect(compiled.plainNodes.map(\.operatorName) == ["Erf"])
+        #expect(compiled.plainNodes.map(\.operatorName) == ["Atan"])
         let wanted = try ReferenceRunner().run(model, inputs: inputs)[0]
-        // Sums of 360 products that are far larger than what Erf makes of them.
+        // Sums of 360 products that are far larger than what Atan makes of them.
         expectClose(try #require(try compiled.execute(inputs)["y"]), wanted, tolerance: 1e-4)
     }
 
