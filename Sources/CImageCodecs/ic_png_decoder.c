@@ -6,8 +6,12 @@
 #include "ic_internal.h"
 #include "include/ic_png.h"
 
-/// A compressed text or profile may not grow beyond this.
-static const size_t chunk_limit = 32u << 20;
+/// What a part of a file of `size` bytes may take, compressed ones when they are unpacked: what a part says of its length is
+/// believed before its bytes are there.
+static size_t chunk_limit(size_t size) {
+    const size_t least = 1u << 20, most = 32u << 20;
+    return size > (most - least) / 2 ? most : least + 2 * size;
+}
 
 struct ic_png_decoder {
     spng_ctx *context;
@@ -73,7 +77,7 @@ ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_in
     }
     spng_ctx *context = decoder->context;
     spng_set_crc_action(context, SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
-    spng_set_chunk_limits(context, chunk_limit, 2 * chunk_limit);
+    spng_set_chunk_limits(context, chunk_limit(size), 2 * chunk_limit(size));
     int code = spng_set_png_buffer(context, bytes, size);
     if (code == 0) code = spng_get_ihdr(context, &decoder->header);
     if (code) {
