@@ -25,6 +25,8 @@ package enum JobReport: Codable, Sendable {
     /// It was asked to stop, and finishes what is in work.
     case stopping(StopReason, String)
     case paused
+    /// The device that it was given failed again and again, at last like this; it does not use it any more.
+    case deviceFailed(String)
     case ended(JobEnd)
 }
 

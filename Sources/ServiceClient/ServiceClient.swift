@@ -55,6 +55,13 @@ package struct ServiceClient: Sendable {
     @discardableResult
     package func drain() throws(Failure) -> ServiceStatus { try decode(exchange("POST", "/v1/drain")) }
 
+    /// Has devices used again that were left alone because they failed.
+    ///
+    /// - Throws: ``Failure``.
+    package func clearDevices() throws(Failure) {
+        let _: ServiceStatus = try decode(exchange("POST", "/v1/devices/clear"))
+    }
+
     /// What a job and its programs wrote.
     ///
     /// - Throws: ``Failure``.

@@ -131,6 +131,21 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("7 devices that failed") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE failed_device (
+                        id TEXT PRIMARY KEY,
+                        name TEXT NOT NULL,
+                        failures INTEGER NOT NULL,
+                        quarantines INTEGER NOT NULL,
+                        quarantined_until REAL,
+                        reason TEXT NOT NULL,
+                        job INTEGER NOT NULL,
+                        failed REAL NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }

@@ -44,6 +44,23 @@ import Testing
         #expect(board.quarantinedUntil("gpu0", at: .seconds(60)) == nil, "a success forgives")
     }
 
+    @Test("rule 35: what is known of a device outlives its absence and the scheduler itself")
+    func healthIsKept() {
+        var board = DeviceBoard()
+        board.replace(with: [Bench.gpu])
+        for _ in 0..<3 { board.failed("gpu0", at: .zero) }
+        board.replace(with: [])
+        board.replace(with: [Bench.gpu])
+        #expect(board.quarantinedUntil("gpu0", at: .zero) == .seconds(60))
+        var next = DeviceBoard()
+        next.adopt(board.health)
+        next.replace(with: [Bench.gpu])
+        #expect(next.quarantinedUntil("gpu0", at: .seconds(59)) == .seconds(60))
+        #expect(next.nextDeadline(at: .zero) == .seconds(60))
+        for _ in 0..<3 { next.failed("gpu0", at: .seconds(60)) }
+        #expect(next.quarantinedUntil("gpu0", at: .seconds(60)) == .seconds(180), "twice as long")
+    }
+
     @Test("rule 20: while every GPU is in quarantine, work that requires one is refused with the time that is left")
     func quarantinedAtSubmission() throws {
         var bench = Bench(devices: [Bench.gpu])

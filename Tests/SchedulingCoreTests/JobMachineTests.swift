@@ -154,12 +154,41 @@ import Testing
         #expect(job.runs.filter { $0.terms.lane == .device }.count <= LanePolicy.maxDeviceFailures + 1)
     }
 
-    @Test func aFailingDeviceFailsTheItemsThatRequireIt() {
+    @Test("rule 37: a device that fails at everything stops the job that requires it, and no item has failed")
+    func aFailingDeviceStopsTheJobThatRequiresIt() {
         let lanes = LanePolicy(.requireDevice, deviceIsUsable: true)
-        var job = JobSimulation(items: 4, limits: limits, lanes: lanes) { _ in .deviceBreaks }
+        var job = JobSimulation(items: 8, limits: limits, lanes: lanes) { _ in .deviceBreaks }
         job.run()
-        #expect(job.outcomes == [.completed(failures: 4)])
+        #expect(job.outcomes == [.stopped(.deviceLost)])
+        #expect(job.machine.lanes.deviceIsLost)
+        #expect(job.settled.count == 8 && job.settled.values.allSatisfy { $0 == [.unfinished] })
         #expect(job.runs.allSatisfy { $0.terms.lane == .device })
+    }
+
+    @Test("an item that a required device fails at twice has failed, and stops no other", arguments: [0, 5, 9])
+    func anItemThatARequiredDeviceCannotDo(bad: Int) {
+        let lanes = LanePolicy(.requireDevice, deviceIsUsable: true)
+        var job = JobSimulation(items: 10, limits: limits, lanes: lanes) { $0 == bad ? .deviceBreaks : .good }
+        job.run()
+        #expect(job.outcomes == [.completed(failures: 1)])
+        #expect(job.runs.count { $0.item == bad } == 2)
+        #expect(!job.machine.lanes.deviceIsLost)
+    }
+
+    @Test("rule 37: an item whose worker crashes or hangs on a preferred device is done on the CPU", arguments: [0, 3])
+    func aCrashOnAPreferredDevice(bad: Int) {
+        for behaviour in [JobSimulation.Behaviour.crashes(11), .hangs] {
+            var seen = 0
+            let lanes = LanePolicy(.preferDevice, deviceIsUsable: true)
+            var job = JobSimulation(items: 4, limits: limits, lanes: lanes) { item in
+                guard item == bad else { return .good }
+                seen += 1
+                return seen == 1 ? behaviour : .good
+            }
+            job.run()
+            #expect(job.outcomes == [.completed(failures: 0)])
+            #expect(job.runs.filter { $0.item == bad }.map(\.terms.lane) == [.device, .cpu])
+        }
     }
 
     /// However items behave and whenever the job is stopped: one settlement for each item, one outcome, nothing handed
@@ -200,6 +229,8 @@ import Testing
             }
             if stops {
                 #expect(job.runs.allSatisfy { $0.at <= stopTime }, "seed \(seed)")
+            } else if preference == .requireDevice, job.outcomes == [.stopped(.deviceLost)] {
+                #expect(job.machine.lanes.deviceIsLost, "seed \(seed)")
             } else {
                 #expect(!job.settled.values.contains([.unfinished]), "seed \(seed)")
                 let failed = job.settled.values.filter { $0 != [.reported] }.count

@@ -53,8 +53,7 @@ import Testing
         for _ in 0..<LanePolicy.maxDeviceFailures {
             let lane = policy.next()
             #expect(lane == .device)
-            let isDoneAgain = policy.deviceFailed()
-            #expect(isDoneAgain)
+            #expect(policy.deviceFailed(again: false) == .againOnCPU)
         }
         let lane = policy.next()
         #expect(lane == .cpu)
@@ -63,7 +62,7 @@ import Testing
     @Test func aSuccessForgivesEarlierFailures() {
         var policy = LanePolicy(.preferDevice, deviceIsUsable: true)
         for _ in 0..<10 {
-            _ = policy.deviceFailed()
+            _ = policy.deviceFailed(again: false)
             policy.finished(on: .device, seconds: 1, megapixels: 24)
         }
         let lane = policy.next()

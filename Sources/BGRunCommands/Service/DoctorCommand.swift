@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import ServiceAPI
 import ServiceClient
+import TaskStore
 import WorkerPriority
 
 /// `bgrun doctor`.
@@ -14,12 +15,19 @@ struct DoctorCommand: ParsableCommand {
             EXAMPLES
               bgrun doctor
               bgrun doctor --json
+              bgrun doctor --clear-quarantine
             """)
 
     @Flag(help: "Print JSON: an array of checks.")
     var json = false
 
+    @Flag(help: "First say that GPUs which failed again and again are well, so that jobs use them at once.")
+    var clearQuarantine = false
+
     func run() throws {
+        if clearQuarantine {
+            try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.clearDevices() }
+        }
         let checks = HealthCheck.all(ServiceAccess.place)
         if json {
             try StandardOutput.print(JSONText.encode(checks) + "\n")
@@ -65,7 +73,26 @@ struct HealthCheck: Encodable {
     }
 
     static func all(_ place: ServicePlace) -> [HealthCheck] {
-        [folder(place), state(place), service(place), afterLogout(), priority(), confinement()]
+        [folder(place), state(place), service(place), afterLogout(), priority(), confinement()] + devices(place)
+    }
+
+    /// Those that failed in jobs of the service.
+    private static func devices(_ place: ServicePlace) -> [HealthCheck] {
+        guard ExistingFile(TaskStore.path(in: place.stateFolder)) != nil,
+            let devices = try? TaskStore(folder: place.stateFolder, program: Program.version).failedDevices()
+        else { return [] }
+        let now = Date().timeIntervalSince1970
+        return devices.map { device in
+            let last =
+                "It failed in job \(device.job) (\(LocalTime.minutes(.seconds(device.failed)))): \(device.reason)."
+            guard let until = device.quarantinedUntil, until > now else {
+                return .init("GPU \(device.name)", .limited, "\(last) Jobs use it.")
+            }
+            return .init(
+                "GPU \(device.name)", .limited,
+                "\(last) After several failures jobs leave it alone until \(LocalTime.minutes(.seconds(until))).",
+                fix: "When the cause is gone, bgrun doctor --clear-quarantine has it used at once.")
+        }
     }
 
     private static func folder(_ place: ServicePlace) -> HealthCheck {

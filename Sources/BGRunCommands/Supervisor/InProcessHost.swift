@@ -61,6 +61,8 @@ package final class InProcessHost: WorkHost {
     package var answer: Result<Void, Rejection>? { state.withLock(\.answer) }
     /// It was launched.
     package var isLaunched: Bool { state.withLock { $0.task != nil } }
+    /// Identity of the device that the scheduler gave to the work.
+    package var device: String? { state.withLock { $0.task?.device } }
     /// Why it does not run, one sentence; nil when it does.
     package var reason: String? { scheduler.why(identifier).first.map { "\($0.sentence) \($0.fix)" } }
 
@@ -87,7 +89,7 @@ package final class InProcessHost: WorkHost {
                 return state.leaves
             }
             if leaves { task.setTaskCompleted(success: false) } else { task.didPause() }
-        case .note, .record, .stopping, .ended: break
+        case .note, .record, .stopping, .deviceFailed, .ended: break
         }
     }
 

@@ -68,6 +68,9 @@ final class ItemRun<Plan: WorkPlan> {
     /// Workers that were given an item for the device.
     private var deviceWorkers: Set<Int> = []
     private var device: ComputeOffer.Device?
+    /// How the device failed last.
+    private var deviceTrouble = ""
+    private var deviceLossIsTold = false
     private var outcome: TaskOutcome?
     /// Items that could not be handed out, by the worker they were meant for.
     private var refused: [(worker: Int, ItemResult)] = []
@@ -171,7 +174,11 @@ final class ItemRun<Plan: WorkPlan> {
                 let death = process.reap()
                 workers[worker] = nil
                 deviceWorkers.remove(worker)
-                fallen.insert(process.processID)
+                // Of one that was killed here the reason is known.
+                let isNews = fallen.insert(process.processID).inserted
+                if isNews, inFlight[worker]?.terms.lane == .device {
+                    deviceTrouble = "the process that used it \(death.event)"
+                }
                 perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
             }
         }
@@ -187,7 +194,10 @@ final class ItemRun<Plan: WorkPlan> {
         } else {
             verdict = JobMachine.Verdict(result)
         }
-        if verdict == .deviceFailed { ComputeOffer.deviceFailed() }
+        if verdict == .deviceFailed {
+            ComputeOffer.deviceFailed()
+            deviceTrouble = result.failure?.reason ?? ""
+        }
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
         // Where it gets no other item.
         journal.flush()
@@ -227,6 +237,7 @@ final class ItemRun<Plan: WorkPlan> {
             device = found
             machine.deviceFound()
         }
+        if machine.lanes.deviceIsLost, !deviceLossIsTold { tellDeviceLoss() }
         if let signal = StopSignals.received {
             stop(.asked(by: signal), "Stopping")
         }
@@ -236,6 +247,16 @@ final class ItemRun<Plan: WorkPlan> {
         if let error = journal.error, fault == nil {
             fail(error)
         }
+    }
+
+    private func tellDeviceLoss() {
+        deviceLossIsTold = true
+        let name = device?.shownName ?? "The device"
+        let consequence =
+            settings.lanes.requiresDevice
+            ? "The job needs it and stops." : "It is left alone, and the CPU does the work."
+        ledger.note("\(name) failed \(LanePolicy.maxDeviceFailures) times in a row: \(deviceTrouble). \(consequence)")
+        settings.host?.tell(.deviceFailed(deviceTrouble))
     }
 
     /// Does what the host said since the last time.
@@ -332,6 +353,7 @@ final class ItemRun<Plan: WorkPlan> {
             case .giveUp(let worker): tell(worker, .giveUp(within: lastChunk))
             case .kill(let worker):
                 guard let process = workers[worker] else { break }
+                if inFlight[worker]?.terms.lane == .device { deviceTrouble = "it gave no sign of life" }
                 process.kill()
                 fallen.insert(process.processID)
             case .paused:

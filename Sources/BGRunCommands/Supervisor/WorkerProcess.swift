@@ -75,10 +75,18 @@ extension JobMachine.Death {
     /// One sentence for a report.
     var sentence: String {
         switch self {
-        case .exited(let status): "the decoder ended its process with status \(status)"
+        case .exited: "the decoder \(event)"
         case .signaled(SIGKILL):
             "the process was killed twice (SIGKILL): by somebody, or by the kernel for want of memory"
-        case .signaled(let signal): "the decoder crashed (\(Self.name(signal)))"
+        case .signaled: "the decoder \(event)"
+        }
+    }
+
+    /// The same of a process that is named before it.
+    var event: String {
+        switch self {
+        case .exited(let status): "ended its process with status \(status)"
+        case .signaled(let signal): "crashed (\(Self.name(signal)))"
         }
     }
 

@@ -1,6 +1,8 @@
 import BackgroundTasks
 import Dispatch
+import Foundation
 import Glibc
+import JobLink
 import OpenCLKit
 import ResourceProbe
 import SchedulingCore
@@ -38,11 +40,25 @@ struct ComputeOffer: Sendable {
     static let testNotice = "bgrun: BGRUN_TEST_CPU_AS_GPU is set: an OpenCL CPU device stands for a GPU."
 
     /// Looks for a GPU where the person asked for one; returns when every driver has answered or missed its deadline.
-    static func look(for wanted: LanePolicy.Preference) -> ComputeOffer {
-        switch wanted {
-        case .cpu, .measured: ComputeOffer()
-        case .requireDevice, .preferDevice: ComputeOffer(probe())
+    static func look(
+        for wanted: LanePolicy.Preference,
+        assigned: AssignedDevice = AssignedDevice(ProcessInfo.processInfo.environment)
+    ) -> ComputeOffer {
+        guard wanted.asksForDevice else { return ComputeOffer() }
+        switch assigned {
+        case .any: return ComputeOffer(probe()) { _ in true }
+        case .identity(let identity): return ComputeOffer(probe()) { $0 == identity }
+        case .nothing: return .withoutDevice
         }
+    }
+
+    /// The scheduler gave the job none.
+    static var withoutDevice: ComputeOffer {
+        ComputeOffer(absences: [
+            ResourceAbsence(
+                resource: .gpu, code: "deviceNotGiven", sentence: "No GPU has room for it now, or it is left alone.",
+                fix: "bgrun doctor tells which devices failed.")
+        ])
     }
 
     private static var cache: ProbeCache? { CacheFolder.standard().map { ProbeCache(folder: $0) } }
@@ -74,8 +90,8 @@ final class OfferedCapabilities: CapabilitySource {
 }
 
 extension ComputeOffer {
-    fileprivate init(_ report: ProbeReport) {
-        device = report.gpus.first.map {
+    fileprivate init(_ report: ProbeReport, where isWanted: (String) -> Bool) {
+        device = report.gpus.first { isWanted($0.info.identity) }.map {
             Device(
                 identity: $0.info.identity, environment: $0.environment, standsForGPU: $0.info.type != .gpu,
                 memoryBytes: $0.info.globalMemoryBytes)
@@ -100,7 +116,7 @@ final class DeviceSearch: Sendable {
         guard items >= fewestItems, hasGraphicsHardware else { return nil }
         let search = DeviceSearch()
         DispatchQueue.global(qos: .userInitiated).async {
-            let offer = ComputeOffer(ComputeOffer.probe())
+            let offer = ComputeOffer(ComputeOffer.probe()) { _ in true }
             search.device.withLock { $0 = offer.device }
             StopSignals.wakeUp()
         }
@@ -111,5 +127,15 @@ final class DeviceSearch: Sendable {
     private static var hasGraphicsHardware: Bool {
         ["/dev/dri", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"].contains { (node: String) in access(node, F_OK) == 0 }
             || getenv("BGRUN_TEST_CPU_AS_GPU") != nil || getenv("OPENCL_LAYERS") != nil
+    }
+}
+
+extension LanePolicy.Preference {
+    /// The person wants a device, whether it is faster or not.
+    var asksForDevice: Bool {
+        switch self {
+        case .cpu, .measured: false
+        case .requireDevice, .preferDevice: true
+        }
     }
 }

@@ -95,10 +95,8 @@ struct WorkSession<Kind: Work> {
         }
         let signals = StopSignals.install()
         host?.listen()
-        if [.requireDevice, .preferDevice].contains(work.lanePreference(flags)) {
-            hostAudience?.phase("looking for a GPU")
-        }
-        let offer = ComputeOffer.look(for: work.lanePreference(flags))
+        if work.lanePreference(flags).asksForDevice { hostAudience?.phase("looking for a GPU") }
+        var offer = ComputeOffer.look(for: work.lanePreference(flags))
         let request = work.request
         let own =
             host == nil || flags.gpu
@@ -140,7 +138,10 @@ struct WorkSession<Kind: Work> {
                 "outputFolder", .cannotCreate,
                 "bgrun: nothing can be written in \(folder)\(reason). Make it writable.\n")
         }
-        if host == nil, let own, let ending = waitForLaunch(own, signals) { return ending }
+        if host == nil, let own {
+            if let ending = waitForLaunch(own, signals) { return ending }
+            if offer.device != nil, own.device != offer.device?.identity { offer = .withoutDevice }
+        }
         let report: ReportFile?
         do throws(ReportFile.Refusal) {
             let inputs = Set(scan.files.map(\.key))
@@ -279,6 +280,10 @@ struct WorkSession<Kind: Work> {
         case (_, _, let fault?):
             ledger.note("bgrun: \(fault)")
             return (fault as? StoreError).map(ExitStatus.of) ?? .stoppedEarly
+        case (.stopped(.deviceLost), _, _):
+            ledger.note(
+                "bgrun: the same command tries the GPU again; with --prefer-gpu or --cpu it goes on without it.")
+            return .stoppedEarly
         case (.stopped, _, _), (.failed, _, _), (.cancelled, _, _):
             if outcome == .stopped(.timeBudget), ledger.counts.good + ledger.counts.damaged == 0, run.abandoned > 0 {
                 ledger.note(

@@ -34,6 +34,12 @@ package enum ServiceRouter {
             let days = request.uri.queryParameters["days"].flatMap { Double($0) } ?? 1
             return await Answer.of { () throws(Refusal) in try keeper.usage(period: days * 86_400) }
         }
+        v1.post("devices/clear") { _, _ in
+            await Answer.of { () throws(Refusal) in
+                try keeper.clearDevices()
+                return service.status
+            }
+        }
         v1.get("jobs") { request, _ in
             let all = request.uri.queryParameters["all"] != nil
             return await Answer.of { () throws(Refusal) in try keeper.documents(all: all) }

@@ -85,9 +85,18 @@ final class JobBook: Sendable {
         let records = energy.map { part in
             EnergyRecord(job: part.job?.rawValue, joules: part.joules, isMeasured: part.isMeasured)
         }
+        write { store throws(StoreError) in try store.addEnergy(records, at: moment) }
+    }
+
+    /// Keeps what is known of devices that failed.
+    func keep(_ devices: [DeviceRecord]) {
+        write { store throws(StoreError) in try store.replaceFailedDevices(devices) }
+    }
+
+    private func write(_ body: @escaping @Sendable (TaskStore) throws(StoreError) -> Void) {
         writer.async { [self] in
             do throws(StoreError) {
-                try store.addEnergy(records, at: moment)
+                try body(store)
             } catch {
                 state.withLock { $0.trouble = error }
             }

@@ -95,7 +95,7 @@ extension JobKeeper {
         guard let submission = book.entry(job)?.submission else { return }
         let began = ContinuousClock.now
         do throws(SpawnFailure) {
-            var plan = plan(job, submission)
+            var plan = plan(job, submission, device: launch.device)
             let terms = host.read { $0.scheduler.summary(job)?.terms } ?? launch.terms
             let started = WorkerPriority.launch(
                 plan.command, environment: &plan.environment,
@@ -129,9 +129,12 @@ extension JobKeeper {
         }
     }
 
-    private func plan(_ job: JobID, _ submission: JobSubmission) -> JobProcess.Plan {
+    private func plan(_ job: JobID, _ submission: JobSubmission, device: String?) -> JobProcess.Plan {
         var environment = submission.environment.isEmpty ? ProcessInfo.processInfo.environment : submission.environment
         environment["BGRUN_JOB"] = "\(job)"
+        // For those that ask for none it is theirs to look for one.
+        let wantsDevice = submission.requiresGPU || submission.prefersGPU
+        environment[AssignedDevice.variable] = wantsDevice ? device ?? AssignedDevice.none : nil
         let command: [String]
         switch submission.work {
         case .bgrun:
@@ -174,6 +177,7 @@ extension JobKeeper {
         case .paused:
             host.perform { scheduler, now in scheduler.paused(job, at: now) }
             publish(job)
+        case .deviceFailed(let reason): deviceFailed(job, reason)
         case .ended: break
         }
     }
@@ -209,8 +213,10 @@ extension JobKeeper {
                 scheduler.progressed(job, to: 1, at: now)
                     + scheduler.completed(job, success: true, failures: failures, at: now)
             }
+            keepDevices()
         case .stopped:
             host.perform { scheduler, now in scheduler.completed(job, success: false, at: now) }
+        case .stoppedItself(.deviceLost): deviceLost(job)
         case .stoppedItself(.conditionLost(let condition)):
             // It may come back: a volume is full, or gone for a while.
             tell(job, .note, "It stopped for want of \(condition.rawValue), and is tried again later.")

@@ -59,6 +59,7 @@ package final class JobKeeper: Sendable {
     let priorities = Lock<[JobID: JobPriority]>([:])
     let processorLimits = ProcessorLimits()
     let energy: EnergyKeeper
+    let devices: FailedDevices
     /// Launches that wait for the end of the process before theirs.
     let relaunches = Lock<[JobID: SchedulerAction.Launch]>([:])
     /// Commands that stand still while the machine sleeps.
@@ -76,6 +77,7 @@ package final class JobKeeper: Sendable {
         energy = EnergyKeeper(machine.energy, watts: machine.processorWatts) { [clock = machine.clock] parts in
             book.keep(parts, at: clock.wallNow.inSeconds)
         }
+        devices = try FailedDevices(store, book)
         host = SchedulerHost(
             .init(
                 clock: machine.clock, conditions: machine.conditions, capabilities: machine.capabilities,
@@ -91,7 +93,10 @@ package final class JobKeeper: Sendable {
                     FileHandle.standardError.write(
                         Data("\(problem.code): \(problem.sentence) \(problem.fix)\n".utf8))
                 }))
-        host.decide { state, now in Self.permit("\(Self.program).*", &state, at: now) }
+        host.decide { [devices] state, now in
+            Self.permit("\(Self.program).*", &state, at: now)
+            state.add(state.scheduler.adopt(devices.health(wallOffset: state.wallOffset), at: now))
+        }
         try adopt()
     }
 

@@ -59,6 +59,8 @@ package struct JobMachine: Sendable {
     private enum Fate: Hashable, Sendable {
         case settled(Settlement)
         case againOnCPU
+        /// It went silent on a device.
+        case failedByDevice(Settlement, alone: Bool)
     }
 
     private enum Pause: Sendable {
@@ -79,6 +81,8 @@ package struct JobMachine: Sendable {
     private var alone: [(item: Int, lane: LanePolicy.Lane)] = []
     /// Items whose worker was killed from outside once already.
     private var killedOnce: Set<Int> = []
+    /// Items that the device failed at once already.
+    private var failedByDevice: Set<Int> = []
     private var failures = 0
     private var unsettled: Int
     private var unfinished = 0
@@ -137,11 +141,10 @@ package struct JobMachine: Sendable {
             alone.append((busy.item, busy.leavesDevice ? .cpu : terms.lane))
             return proceed(at: now)
         case .givenUp where busy.leavesDevice, .deviceFailed where busy.leavesDevice:
-            doAgainOnCPU(busy.item, alone: terms.alone)
+            doAgain(busy.item, on: .cpu, alone: terms.alone)
             return proceed(at: now)
-        case .deviceFailed where terms.lane == .device && lanes.deviceFailed():
-            doAgainOnCPU(busy.item, alone: terms.alone)
-            return proceed(at: now)
+        case .deviceFailed where terms.lane == .device:
+            return deviceFailed(busy.item, .reported, alone: terms.alone, at: now)
         case .failed, .needsMemory, .deviceFailed:
             return settle(busy.item, .reported, failed: true) + proceed(at: now)
         case .givenUp:
@@ -160,8 +163,11 @@ package struct JobMachine: Sendable {
             return settle(item, settlement, failed: settlement != .unfinished) + proceed(at: now)
         case .dying(let item, .againOnCPU):
             slots[worker] = .idle
-            doAgainOnCPU(item, alone: false)
+            doAgain(item, on: .cpu, alone: false)
             return proceed(at: now)
+        case .dying(let item, .failedByDevice(let settlement, let alone)):
+            slots[worker] = .idle
+            return deviceFailed(item, settlement, alone: alone, at: now)
         case .busy(let busy):
             slots[worker] = .idle
             if death == .signaled(Self.sigkill), killedOnce.insert(busy.item).inserted {
@@ -169,8 +175,30 @@ package struct JobMachine: Sendable {
                 alone.append((busy.item, busy.leavesDevice ? .cpu : busy.terms.lane))
                 return proceed(at: now)
             }
+            if busy.leavesDevice {
+                doAgain(busy.item, on: .cpu, alone: busy.terms.alone)
+                return proceed(at: now)
+            }
+            if busy.terms.lane == .device {
+                return deviceFailed(busy.item, .crashed(death), alone: busy.terms.alone, at: now)
+            }
             return settle(busy.item, .crashed(death), failed: true) + proceed(at: now)
         }
+    }
+
+    /// Whether the driver or the item is to blame shows when the item is done again (rule 37).
+    private mutating func deviceFailed(
+        _ item: Int, _ settlement: Settlement, alone: Bool, at now: Duration
+    ) -> [Action] {
+        switch lanes.deviceFailed(again: !failedByDevice.insert(item).inserted) {
+        case .againOnCPU: doAgain(item, on: .cpu, alone: alone)
+        // After all others, when it has the device to itself.
+        case .againOnDevice: doAgain(item, on: .device, alone: true)
+        case .none: return settle(item, settlement, failed: true) + proceed(at: now)
+        case .jobStops:
+            return settle(item, .unfinished, failed: false) + stop(.deviceLost, at: now) + proceed(at: now)
+        }
+        return proceed(at: now)
     }
 
     /// So many items may run at once from now on. Those beyond halt where they are, the latest first, and go on before
@@ -273,7 +301,7 @@ package struct JobMachine: Sendable {
             if case .stopping(_, let deadline) = state, now >= deadline {
                 fate = .settled(.unfinished)
             } else if let limit = busy.deadline, now >= limit {
-                fate = busy.leavesDevice ? .againOnCPU : .settled(.hung(after: now - busy.heard))
+                fate = self.fate(ofSilent: busy, at: now)
             } else {
                 continue
             }
@@ -281,6 +309,13 @@ package struct JobMachine: Sendable {
             actions.append(.kill(worker: worker))
         }
         return actions
+    }
+
+    private func fate(ofSilent busy: Busy, at now: Duration) -> Fate {
+        if busy.leavesDevice { return .againOnCPU }
+        let settlement = Settlement.hung(after: now - busy.heard)
+        return busy.terms.lane == .device
+            ? .failedByDevice(settlement, alone: busy.terms.alone) : .settled(settlement)
     }
 
     /// When ``timePassed(now:)`` has something to do next; nil while nothing is in flight that moves.
@@ -300,11 +335,11 @@ package struct JobMachine: Sendable {
         return [.settle(item: item, settlement)]
     }
 
-    private mutating func doAgainOnCPU(_ item: Int, alone isAlone: Bool) {
+    private mutating func doAgain(_ item: Int, on lane: LanePolicy.Lane, alone isAlone: Bool) {
         if isAlone {
-            alone.append((item, .cpu))
+            alone.append((item, lane))
         } else {
-            again.append((item, .cpu))
+            again.append((item, lane))
         }
     }
 

@@ -7,12 +7,22 @@ package struct LanePolicy: Sendable {
     /// What the person asked for.
     package enum Preference: String, Codable, Sendable {
         case cpu
-        /// Every item on the device; a device that fails fails the item.
+        /// Every item on the device; without it the job cannot go on.
         case requireDevice
         /// The device, and the CPU for items it fails on.
         case preferDevice
         /// Whichever is faster on the first items; the CPU while no device is known.
         case measured
+    }
+
+    /// What becomes of an item that the device failed at.
+    package enum Recourse: Hashable, Sendable {
+        case againOnCPU
+        case againOnDevice
+        /// It has failed: others succeed, and this one did not a second time either.
+        case none
+        /// The device is to blame: it is left to a later run.
+        case jobStops
     }
 
     private struct Sample: Sendable {
@@ -31,10 +41,11 @@ package struct LanePolicy: Sendable {
 
     /// Items measured on each lane before choosing.
     package static let samplesPerLane = 3
-    /// Failures of the device in a row after which it is left alone.
+    /// Items in a row that a device fails at before it is left alone.
     package static let maxDeviceFailures = 3
 
     private let preference: Preference
+    package var requiresDevice: Bool { preference == .requireDevice }
     private var deviceIsUsable: Bool
     /// It was taken away; whatever is found later is not used.
     private var deviceIsLeft = false
@@ -44,6 +55,8 @@ package struct LanePolicy: Sendable {
     private var deviceIsWarm = false
     private var deviceHandedOut = 0
     private var deviceFailures = 0
+    /// It failed too often in a row.
+    package private(set) var deviceIsLost = false
     /// The measured choice, once it is made.
     package private(set) var choice: Lane?
 
@@ -96,15 +109,15 @@ package struct LanePolicy: Sendable {
         choice = device.secondsPerMegapixel < cpu.secondsPerMegapixel ? .device : .cpu
     }
 
-    /// The device failed on an item.
-    ///
-    /// - Returns: Whether the item is done again on the CPU.
-    package mutating func deviceFailed() -> Bool {
-        guard preference != .requireDevice else { return false }
+    /// The device failed at an item, at which it may have failed before.
+    package mutating func deviceFailed(again: Bool) -> Recourse {
+        if again, requiresDevice { return deviceIsLost ? .jobStops : .none }
         deviceFailures += 1
         if deviceFailures >= Self.maxDeviceFailures {
             deviceIsUsable = false
+            deviceIsLost = true
         }
-        return true
+        guard requiresDevice else { return .againOnCPU }
+        return deviceIsLost ? .jobStops : .againOnDevice
     }
 }

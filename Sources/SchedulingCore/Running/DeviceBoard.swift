@@ -17,6 +17,23 @@ package struct ComputeDevice: Hashable, Codable, Sendable {
     }
 }
 
+/// What a device's work has shown of it (rule 35).
+package struct DeviceHealth: Hashable, Sendable {
+    /// In a row, since the last success or quarantine.
+    package var failures = 0
+    /// Since a person said that it is well.
+    package var quarantines = 0
+    package var quarantinedUntil: Duration?
+
+    package init(failures: Int = 0, quarantines: Int = 0, quarantinedUntil: Duration? = nil) {
+        self.failures = failures
+        self.quarantines = quarantines
+        self.quarantinedUntil = quarantinedUntil
+    }
+
+    fileprivate func isQuarantined(at now: Duration) -> Bool { quarantinedUntil.map { $0 > now } ?? false }
+}
+
 /// Which tasks hold which devices, and which devices are left alone for now (rules 35 and 37 to 39).
 package struct DeviceBoard: Sendable {
     package struct Limits: Hashable, Sendable {
@@ -44,27 +61,27 @@ package struct DeviceBoard: Sendable {
         var device: ComputeDevice
         var claims: [JobID: Int] = [:]
         var isPaused = false
-        var failures = 0
-        var quarantines = 0
-        var quarantinedUntil: Duration?
 
         var freeBytes: Int { device.memoryBytes - claims.values.reduce(0, +) }
-
-        func isQuarantined(at now: Duration) -> Bool {
-            quarantinedUntil.map { $0 > now } ?? false
-        }
     }
 
     private let limits: Limits
     private var slots: [Slot] = []
+    /// Of devices by identity, also of those that are gone for now; none is as good as a healthy one.
+    package private(set) var health: [String: DeviceHealth] = [:]
 
     package init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
+    /// Takes up what an earlier scheduler knew.
+    package mutating func adopt(_ health: [String: DeviceHealth]) {
+        self.health.merge(health) { _, new in new }
+    }
+
     package var devices: [ComputeDevice] { slots.map(\.device) }
 
-    /// A probe found these devices. Claims and failures of those that stay are kept.
+    /// A probe found these devices. Claims of those that stay are kept.
     package mutating func replace(with devices: [ComputeDevice]) {
         let known = Dictionary(slots.map { ($0.device.id, $0) }, uniquingKeysWith: { first, _ in first })
         slots = devices.map { device in
@@ -82,9 +99,9 @@ package struct DeviceBoard: Sendable {
         guard !wanted.isEmpty else { return .failure(ObstacleError(.noneUsable)) }
         let unpaused = wanted.filter { !$0.isPaused }
         guard !unpaused.isEmpty else { return .failure(ObstacleError(.paused)) }
-        let healthy = unpaused.filter { !$0.isQuarantined(at: now) }
+        let healthy = unpaused.filter { !isQuarantined($0, at: now) }
         guard !healthy.isEmpty else {
-            let until = unpaused.compactMap(\.quarantinedUntil).min() ?? now
+            let until = unpaused.compactMap { health[$0.device.id]?.quarantinedUntil }.min() ?? now
             return .failure(ObstacleError(.quarantined(until: until)))
         }
         let free = healthy.filter { $0.freeBytes >= claimBytes && $0.claims.count < limits.tasksPerDevice }
@@ -108,37 +125,38 @@ package struct DeviceBoard: Sendable {
     }
 
     package mutating func succeeded(_ device: String) {
-        change(device) { $0.failures = 0 }
+        health[device]?.failures = 0
     }
 
     package mutating func failed(_ device: String, at now: Duration) {
-        change(device) { [limits] slot in
-            slot.failures += 1
-            guard slot.failures >= limits.failuresBeforeQuarantine else { return }
-            let length = limits.quarantine * (1 << min(slot.quarantines, 20))
-            slot.quarantinedUntil = now + min(length, limits.longestQuarantine)
-            slot.quarantines += 1
-            slot.failures = 0
+        var known = health[device] ?? DeviceHealth()
+        known.failures += 1
+        if known.failures >= limits.failuresBeforeQuarantine {
+            let length = limits.quarantine * (1 << min(known.quarantines, 20))
+            known.quarantinedUntil = now + min(length, limits.longestQuarantine)
+            known.quarantines += 1
+            known.failures = 0
         }
+        health[device] = known
     }
 
     /// A person says that the device is well again.
     package mutating func clearQuarantine(of device: String) {
-        change(device) { slot in
-            slot.failures = 0
-            slot.quarantines = 0
-            slot.quarantinedUntil = nil
-        }
+        health[device] = nil
     }
 
     package func quarantinedUntil(_ device: String, at now: Duration) -> Duration? {
-        guard let slot = slots.first(where: { $0.device.id == device }), slot.isQuarantined(at: now) else { return nil }
-        return slot.quarantinedUntil
+        guard let known = health[device], known.isQuarantined(at: now) else { return nil }
+        return known.quarantinedUntil
     }
 
     /// The next end of a quarantine.
     package func nextDeadline(at now: Duration) -> Duration? {
-        slots.compactMap(\.quarantinedUntil).filter { $0 > now }.min()
+        slots.compactMap { quarantinedUntil($0.device.id, at: now) }.min()
+    }
+
+    private func isQuarantined(_ slot: Slot, at now: Duration) -> Bool {
+        quarantinedUntil(slot.device.id, at: now) != nil
     }
 
     /// The most memory of a device that the request wants; nil when it wants none of those that are there.
@@ -164,7 +182,7 @@ package struct DeviceBoard: Sendable {
     }
 
     private func suitedSlots(_ claimBytes: Int, _ choice: TaskRequest.DeviceChoice, at now: Duration) -> [Slot] {
-        usable(choice).filter { !$0.isPaused && !$0.isQuarantined(at: now) && $0.device.memoryBytes >= claimBytes }
+        usable(choice).filter { !$0.isPaused && !isQuarantined($0, at: now) && $0.device.memoryBytes >= claimBytes }
     }
 
     private func usable(_ choice: TaskRequest.DeviceChoice) -> [Slot] {

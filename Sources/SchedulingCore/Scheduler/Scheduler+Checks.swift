@@ -167,7 +167,7 @@ extension Scheduler {
                     "deviceQuarantined",
                     "Every GPU failed repeatedly and is left alone for another "
                         + "\(Int((until - now).inSeconds.rounded(.up))) s.",
-                    fix: "Submit again then, or clear the quarantine when the cause is gone.")
+                    fix: "Submit again then, or run bgrun doctor --clear-quarantine when the cause is gone.")
             ]
         }
         return []

@@ -237,7 +237,7 @@ extension Scheduler {
             return [
                 WaitReason(
                     code: .deviceQuarantined, sentence: "The GPU failed repeatedly and is left alone for a while.",
-                    fix: "Wait, or clear the quarantine when the cause is gone.", earliest: until)
+                    fix: "Wait, or run bgrun doctor --clear-quarantine when the cause is gone.", earliest: until)
             ]
         case .device(.paused):
             return [

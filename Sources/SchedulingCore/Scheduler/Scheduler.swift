@@ -228,6 +228,13 @@ package struct Scheduler: Sendable {
         return schedule()
     }
 
+    /// What an earlier scheduler knew of devices holds on.
+    package mutating func adopt(_ health: [String: DeviceHealth], at time: Duration) -> [SchedulerAction] {
+        advance(to: time)
+        devices.adopt(health)
+        return schedule()
+    }
+
     package mutating func clearQuarantine(of device: String, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         devices.clearQuarantine(of: device)
