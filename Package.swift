@@ -92,7 +92,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
-                "WorkerPriority", "ProgramLink", "Inference", "InferenceData",
+                "WorkerPriority", "ProgramLink", "Inference", "InferenceData", "CHeap",
                 argumentParser,
             ]),
         room(
@@ -108,6 +108,7 @@ let package = Package(
                 "DescribedFile", "Locking", "ProgramLink",
             ]),
         room("ProgramLink", ["JobLink", "TaskModel", "CProcess"]),
+        .target(name: "CHeap", cSettings: cSettings),
         .target(name: "CHostTimer", cSettings: cSettings),
         room("ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"]),
         room("DescribedFile", ["SchedulingCore", "TaskModel", yams]),

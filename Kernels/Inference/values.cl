@@ -172,6 +172,7 @@ typedef struct {
 #define LINK_SOFTSIGN 23
 #define LINK_POWER 24 // x ^ a
 #define LINK_SIGN 25
+#define LINK_FILL_NAN 26 // a in the place of NaN
 #define LINK_ADD 64
 #define LINK_SUBTRACT 65
 #define LINK_SUBTRACT_FROM 66 // operand - x
@@ -182,6 +183,8 @@ typedef struct {
 #define LINK_MINIMUM 71
 #define LINK_RAISE 72      // x ^ operand
 #define LINK_RAISE_FROM 73 // operand ^ x
+#define LINK_FILL 74       // a where the operand is not 0
+#define LINK_KEEP 75       // a where the operand is 0
 
 // log(1 + exp x) without overflow.
 inline vec soft_plus(vec x) { return larger(x, (vec)(0.0f)) + log1p(exp(-fabs(x))); }
@@ -215,11 +218,12 @@ inline vec apply_function(vec x, int kind, float a, float b) {
     case LINK_SOFTSIGN: return x / (1.0f + fabs(x));
     case LINK_POWER: return pow(x, (vec)(a));
     case LINK_SIGN: return select(select(x, one, x > 0.0f), -one, x < 0.0f);
+    case LINK_FILL_NAN: return select(x, (vec)(a), x != x);
     default: return x;
     }
 }
 
-inline vec apply_operand(vec x, int kind, vec w) {
+inline vec apply_operand(vec x, int kind, float a, vec w) {
     switch (kind) {
     case LINK_ADD: return x + w;
     case LINK_SUBTRACT: return x - w;
@@ -231,6 +235,8 @@ inline vec apply_operand(vec x, int kind, vec w) {
     case LINK_MINIMUM: return smaller(x, w);
     case LINK_RAISE: return pow(x, w);
     case LINK_RAISE_FROM: return pow(w, x);
+    case LINK_FILL: return select(x, (vec)(a), w != 0.0f);
+    case LINK_KEEP: return select((vec)(a), x, w != 0.0f);
     default: return x;
     }
 }
@@ -244,7 +250,8 @@ inline vec apply_links(vec x, int links, int link_count, __global const float *a
             x = apply_function(x, link->kind, link->a, link->b);
         } else {
             const int offset = i * link->strides[0] + j * link->strides[1] + k * link->strides[2] + l * link->strides[3];
-            x = apply_operand(x, link->kind, load_lanes(at(link->place, arena, weights) + offset, link->strides[3], count));
+            x = apply_operand(x, link->kind, link->a,
+                              load_lanes(at(link->place, arena, weights) + offset, link->strides[3], count));
         }
     }
     return x;

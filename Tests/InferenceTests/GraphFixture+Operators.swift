@@ -50,6 +50,41 @@ extension GraphFixture {
         return nodes
     }
 
+    /// Over an odd number of channels; with other values than the standard's own now and then.
+    mutating func localResponse() throws -> [Node] {
+        let axes = pick(1...2)
+        try input("x", [pick(1...2), pick([1, 4, 16, 21])] + list(axes, of: 1...9), in: -8...8)
+        var attributes: [String: Attribute] = ["size": .int(pick([1, 3, 5, 7]))]
+        if pick(0...1) == 0 {
+            attributes["alpha"] = .float(0.3)
+            attributes["beta"] = .float(pick([0.5, 0.75, 1.5]))
+            attributes["bias"] = .float(2)
+        }
+        return [node("LRN", ["x"], "y", attributes)]
+    }
+
+    /// Between two values, or a value and a number, by a condition that may be repeated along some axes.
+    mutating func choice(withNumber: Bool) throws -> [Node] {
+        let shape = list(pick(1...4), of: 1...7)
+        func repeated(_ fixture: inout GraphFixture) -> [Int] { shape.map { fixture.pick(0...2) == 0 ? 1 : $0 } }
+        let condition = Array(repeated(&self).dropFirst(pick(0...1)))
+        let flags = (0..<condition.reduce(1, *)).map { _ in Int64(pick(0...1)) }
+        let flagTensor = try Tensor(.bool, shape: condition, integers: flags)
+        if pick(0...2) == 0 { initialisers["c"] = flagTensor } else { inputs["c"] = flagTensor }
+        try input("x", shape)
+        if withNumber { try constant("z", pick([[], [1]])) } else { try input("z", repeated(&self)) }
+        return [node("Where", pick([["c", "x", "z"], ["c", "z", "x"]]), "y")]
+    }
+
+    /// Of values some of which are no numbers.
+    mutating func replacedNaN() throws -> [Node] {
+        let shape = list(pick(1...3), of: 2...9)
+        let values = (0..<shape.reduce(1, *)).map { $0 % 3 == 1 ? Double.nan : Double($0) }
+        inputs["x"] = try Tensor(.float32, shape: shape, doubles: values)
+        try constant("z", [])
+        return [node("Abs", ["x"], "a"), node("IsNaN", ["a"], "n"), node("Where", ["n", "z", "a"], "y")]
+    }
+
     mutating func matrixProduct() throws -> [Node] {
         let (m, k, n) = (pick(1...20), pick(1...40), pick([1, 7, 16, 33, 130]))
         let batches = list(pick(0...3), of: 1...3)

@@ -15,6 +15,7 @@ final class Enhancer {
     init(_ terms: EnhanceTerms, _ devices: InferenceDevices) {
         self.terms = terms
         self.devices = devices
+        KeptMemory.begin()
     }
 
     /// Gives up what lies on devices.

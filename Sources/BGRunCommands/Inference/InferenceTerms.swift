@@ -74,11 +74,12 @@ struct ModelTerms: Codable, Hashable, Sendable {
     var files: [String] { [path] + dataFiles }
     var name: String { (path as NSString).lastPathComponent }
 
-    /// Reads the model, notes what belongs to it, and looks whether this machine can run it.
+    /// Reads the model without its weights, notes what belongs to it, and looks whether this machine can run it.
     ///
+    /// - Returns: The model with zeros for large weights.
     /// - Throws: As the importer does, and `engine`.
     mutating func look() throws(ModelError) -> Model {
-        let model = try ModelImporter().load(path: path)
+        let model = try ModelImporter(readsWeights: false).load(path: path)
         try CompiledModel.checkEngine()
         let folder = (path as NSString).deletingLastPathComponent
         dataFiles = model.dataFiles.map { "\(folder)/\($0)" }

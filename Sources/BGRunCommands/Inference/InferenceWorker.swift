@@ -20,6 +20,7 @@ final class InferenceWorker {
     init(_ terms: InferenceTerms, _ devices: InferenceDevices) {
         self.terms = terms
         self.devices = devices
+        KeptMemory.begin()
     }
 
     /// Gives up what lies on devices.
@@ -61,14 +62,14 @@ final class InferenceWorker {
                     try checkMemory(prepared, item.limits)
                     together = Array(left.prefix(prepared.rows))
                     pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
-                    let given = tensors(together, &samples)
-                    if !given.isEmpty {
+                    let (places, inputs) = try joined(together, &samples, prepared, models)
+                    if !places.isEmpty {
                         // Without such rows: without batches from now on, and these inputs anew.
-                        guard let made = try execute(prepared, given.map(\.tensors), models, pulse) else {
+                        guard let made = try execute(prepared, inputs, count: places.count, models, pulse) else {
                             left = left.filter { (try? samples[$0].get()) != nil }[...]
                             continue
                         }
-                        for (place, row) in zip(given.map(\.place), made) { rows[place] = row }
+                        for (place, row) in zip(places, made) { rows[place] = row }
                     }
                 } catch let error as ModelError where error.isOfInputs {
                     if error.code == .wrongValue, together.count > 1 {
@@ -81,6 +82,29 @@ final class InferenceWorker {
             }
         }
         try write(item, samples, rows, form, folder, &result)
+    }
+
+    /// What several inputs give the model at once, with the places of those that could be read; filled up with repetitions
+    /// of the first to the number that the model was prepared for.
+    private func joined(
+        _ places: [Int], _ samples: inout [Swift.Result<Sample, DataError>], _ prepared: PreparedModels.Prepared,
+        _ models: PreparedModels
+    ) throws -> (places: [Int], tensors: [String: Tensor]) {
+        if places.count == prepared.rows, let joined = Sample.joined(places.compactMap { try? samples[$0].get() }) {
+            return (places, joined)
+        }
+        let given = tensors(places, &samples)
+        return (given.map(\.place), try filled(given.map(\.tensors), prepared, models))
+    }
+
+    private func filled(
+        _ given: [[String: Tensor]], _ prepared: PreparedModels.Prepared, _ models: PreparedModels
+    ) throws -> [String: Tensor] {
+        guard let first = given.first else { return [:] }
+        let filled = given + Array(repeating: first, count: max(prepared.rows - given.count, 0))
+        var inputs: [String: Tensor] = [:]
+        for port in models.ports { inputs[port.name] = try Batch.joined(filled.compactMap { $0[port.name] }) }
+        return inputs
     }
 
     /// What inputs give the model; one that cannot be read any more fails by itself.
@@ -147,17 +171,13 @@ final class InferenceWorker {
         }
     }
 
-    /// Runs inputs together, filled up with repetitions of the first to the number that the model was prepared for.
+    /// Runs inputs together, the first `count` of which are wanted.
     ///
-    /// - Returns: For each input its row of each output; nil where the model has no such rows.
+    /// - Returns: For each of them its row of each output; nil where the model has no such rows.
     private func execute(
-        _ prepared: PreparedModels.Prepared, _ given: [[String: Tensor]], _ models: PreparedModels,
+        _ prepared: PreparedModels.Prepared, _ inputs: [String: Tensor], count: Int, _ models: PreparedModels,
         _ pulse: BatchPulse
     ) throws -> [[Tensor]]? {
-        var filled = given
-        while filled.count < prepared.rows { filled.append(given[0]) }
-        var inputs: [String: Tensor] = [:]
-        for port in models.ports { inputs[port.name] = try Batch.joined(filled.compactMap { $0[port.name] }) }
         let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
         let values = models.outputs.compactMap { outputs[$0] }
         if prepared.rows > 1, !values.allSatisfy({ $0.shape.first == prepared.rows }) {
@@ -167,7 +187,7 @@ final class InferenceWorker {
             models.leaveBatches()
             return nil
         }
-        return try given.indices.map { row in
+        return try (0..<count).map { row in
             try values.map { value in
                 guard prepared.rows > 1 || value.shape.first == 1 else { return try value.reshaped([1] + value.shape) }
                 return try Batch.rows(row..<(row + 1), of: value)
@@ -184,7 +204,8 @@ final class InferenceWorker {
             do {
                 let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
                 let prepared = try models.prepared(for: types, on: lane)
-                rows[place] = try execute(prepared, [tensors], models, pulse)?.first
+                let inputs = try filled([tensors], prepared, models)
+                rows[place] = try execute(prepared, inputs, count: 1, models, pulse)?.first
             } catch let error as ModelError where error.isOfInputs {
                 samples[place] = .failure(DataError(error))
             }

@@ -15,6 +15,8 @@ struct Sample {
     var placement: ImagePlacement?
     /// What was wrong with it; it was read nevertheless.
     var damage: [String] = []
+    /// Of a row that can be read together with its neighbours.
+    private var row: (array: StoredArray, number: Int)?
 
     init(_ types: [String: TensorType], tensors: @escaping () throws(DataError) -> [String: Tensor]) {
         self.types = types
@@ -25,6 +27,43 @@ struct Sample {
         self.init(tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }) { tensors }
         self.placement = placement
         self.damage = damage
+    }
+
+    fileprivate init(_ number: Int, of array: StoredArray) {
+        self.init(array.types) { () throws(DataError) in try array.tensors(number..<(number + 1)) }
+        row = (array, number)
+    }
+
+    /// The tensors of all, behind each other along the first axis: read at once, where they are neighbouring rows of an
+    /// array. Nil where they are not, or one cannot be read.
+    static func joined(_ samples: [Sample]) -> [String: Tensor]? {
+        guard let first = samples.first?.row else { return nil }
+        for (offset, sample) in samples.enumerated() {
+            guard let row = sample.row, row.array === first.array, row.number == first.number + offset else {
+                return nil
+            }
+        }
+        return try? first.array.tensors(first.number..<(first.number + samples.count))
+    }
+}
+
+/// An array whose rows are a model's inputs.
+private final class StoredArray {
+    /// Of one row.
+    let types: [String: TensorType]
+    private let file: NPYFile
+    private let port: Graph.Port
+
+    init(_ file: NPYFile, for port: Graph.Port) throws(DataError) {
+        self.file = file
+        self.port = port
+        let type = try SampleReader.conversion(of: file.header.elementType, for: port)
+        types = [port.name: TensorType(type, extents: [1] + file.header.rowShape)]
+    }
+
+    func tensors(_ rows: Range<Int>) throws(DataError) -> [String: Tensor] {
+        let tensor = try file.rows(rows, largestBytes: SampleReader.largestBytes)
+        return [port.name: try SampleReader.converted(tensor, for: port)]
     }
 }
 
@@ -61,7 +100,7 @@ final class SampleReader {
     }
 
     /// The largest array of one input.
-    private static let largestBytes = 1 << 30
+    fileprivate static let largestBytes = 1 << 30
     /// Texts are padded to a multiple of this, so that few lengths have to be prepared.
     private static let lengthStep = 32
 
@@ -119,15 +158,8 @@ final class SampleReader {
                 .success(Sample([port.name: try Batch.rows(row..<(row + 1), of: all)]))
             }
         }
-        let type = TensorType(
-            try Self.conversion(of: file.header.elementType, for: port), extents: [1] + file.header.rowShape)
-        return rows.map { row in
-            .success(
-                Sample([port.name: type]) { () throws(DataError) in
-                    let tensor = try file.rows(row..<(row + 1), largestBytes: Self.largestBytes)
-                    return [port.name: try Self.converted(tensor, for: port)]
-                })
-        }
+        let array = try StoredArray(file, for: port)
+        return rows.map { .success(Sample($0, of: array)) }
     }
 
     private func archive(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
@@ -145,7 +177,7 @@ final class SampleReader {
     }
 
     /// The type that the model takes in place of an array's, where that type has its numbers.
-    private static func conversion(of type: ElementType, for port: Graph.Port) throws(DataError) -> ElementType {
+    fileprivate static func conversion(of type: ElementType, for port: Graph.Port) throws(DataError) -> ElementType {
         guard let wanted = port.type?.elementType, wanted != type else { return type }
         guard type.isFloat == wanted.isFloat || type.isInteger && wanted.isFloat else {
             throw DataError.mismatch(
@@ -154,7 +186,7 @@ final class SampleReader {
         return wanted
     }
 
-    private static func converted(_ tensor: Tensor, for port: Graph.Port) throws(DataError) -> Tensor {
+    fileprivate static func converted(_ tensor: Tensor, for port: Graph.Port) throws(DataError) -> Tensor {
         let wanted = try conversion(of: tensor.elementType, for: port)
         guard wanted != tensor.elementType else { return tensor }
         do throws(ModelError) {

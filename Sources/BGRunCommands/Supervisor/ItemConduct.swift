@@ -13,8 +13,8 @@ final class ItemConduct {
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(250)
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
-    /// take.
-    private static let lookInterval: Duration = .microseconds(250)
+    /// take, and a millisecond is little beside what a stop may wait.
+    private static let lookInterval: Duration = .milliseconds(1)
 
     /// Who waited for the processor for so long waited for somebody who works.
     private static let shortestWait: Duration = .milliseconds(1)

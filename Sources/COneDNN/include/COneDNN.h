@@ -44,6 +44,7 @@
     X(dnnl_reduction_desc_init)                                                                                        \
     X(dnnl_softmax_v2_forward_desc_init)                                                                               \
     X(dnnl_layer_normalization_forward_desc_init)                                                                      \
+    X(dnnl_lrn_forward_desc_init)                                                                                      \
     X(dnnl_eltwise_forward_desc_init)                                                                                  \
     X(dnnl_binary_desc_init)                                                                                           \
     X(dnnl_resampling_forward_desc_init)                                                                               \

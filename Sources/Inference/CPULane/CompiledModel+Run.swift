@@ -122,6 +122,13 @@ extension CompiledModel {
                     try map.apply(source, to: model.part(buffer, of: arena))
                 }
                 withExtendedLifetime(tensors) {}
+            case .choose(let choice, let condition, let first, let second, let buffer):
+                guard let flags = tensors[condition] else { throw .damaged("its condition was not made") }
+                let (one, other) = (try bytes(first, tensors), try bytes(second, tensors))
+                try memory.withUnsafeMutableBytes { (arena) throws(ModelError) in
+                    try choice.choose(flags.heldBytes, one, other, to: model.part(buffer, of: arena))
+                }
+                withExtendedLifetime(tensors) {}
             case .hold(let input, let name, let type, let shape):
                 let source = try bytes(input, tensors)
                 tensors[name] = try Tensor(unset: type, shape: shape) { target throws(ModelError) in

@@ -33,6 +33,8 @@ package struct CompiledModel: Sendable {
             case .gather: "\(step.place): gathers rows"
             case .map(.erf, _, _): "\(step.place): erf"
             case .map(.table, _, _): "\(step.place): table of 256"
+            case .map(.replaceNaN, _, _): "\(step.place): replaces NaN"
+            case .choose: "\(step.place): chooses elements"
             case .evaluate: "\(step.place): plainly"
             case .hold(_, let name, _, _): "\(step.place): holds \"\(name)\""
             }

@@ -56,7 +56,7 @@ extension CompiledModel {
         switch step.action {
         case .execute(let primitive, _, _):
             primitive.name.hasPrefix("reorder") ? "reorder" : step.operatorName
-        case .gather, .map, .evaluate: step.operatorName
+        case .gather, .map, .choose, .evaluate: step.operatorName
         case .hold: "hold"
         }
     }

@@ -37,6 +37,8 @@ struct Step: PlannedStep, Sendable {
         case gather(RowGather, StepInput, indices: String, buffer: Int)
         /// Computes each element by itself.
         case map(ElementMap, StepInput, buffer: Int)
+        /// Chooses between two values by a tensor of Booleans.
+        case choose(ElementChoice, condition: String, StepInput, StepInput, buffer: Int)
         /// Computes a node plainly, from tensors and to tensors.
         case evaluate(Node)
         /// Makes a tensor of row-major bytes.
@@ -57,6 +59,7 @@ struct Step: PlannedStep, Sendable {
         switch action {
         case .execute(_, let inputs, _): inputs
         case .gather(_, let input, _, _), .map(_, let input, _), .hold(let input, _, _, _): [input]
+        case .choose(_, _, let first, let second, _): [first, second]
         case .evaluate: []
         }
     }
@@ -65,7 +68,9 @@ struct Step: PlannedStep, Sendable {
     var buffers: [Int] {
         let read = inputs.compactMap { if case .arena(let number) = $0.place { number } else { nil } }
         return switch action {
-        case .execute(_, _, let buffer), .gather(_, _, _, let buffer), .map(_, _, let buffer): read + [buffer]
+        case .execute(_, _, let buffer), .gather(_, _, _, let buffer), .map(_, _, let buffer),
+            .choose(_, _, _, _, let buffer):
+            read + [buffer]
         case .evaluate, .hold: read
         }
     }
@@ -76,6 +81,7 @@ struct Step: PlannedStep, Sendable {
         return switch action {
         case .execute, .map, .hold: read
         case .gather(_, _, let indices, _): read.union([indices])
+        case .choose(_, let condition, _, _, _): read.union([condition])
         case .evaluate(let node): node.requiredNames
         }
     }
@@ -83,7 +89,7 @@ struct Step: PlannedStep, Sendable {
     /// Tensors that it makes.
     var results: [String] {
         switch action {
-        case .execute, .gather, .map: []
+        case .execute, .gather, .map, .choose: []
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
         case .hold(_, let name, _, _): [name]
         }

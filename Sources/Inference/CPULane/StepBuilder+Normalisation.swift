@@ -51,4 +51,23 @@ extension StepBuilder {
         try append(primitive, inputs, result: node.result)
         return true
     }
+
+    /// Over as many neighbouring channels on one side as on the other.
+    mutating func addLocalResponse(_ node: Node) throws(OneDNNError) -> Bool {
+        guard let shape = self.shape(of: node.result), (3...5).contains(shape.count), let size = node.int("size"),
+            size % 2 == 1
+        else { return false }
+        let alpha = Float(node.float("alpha") ?? 1e-4)
+        let (beta, bias) = (Float(node.float("beta") ?? 0.75), Float(node.float("bias") ?? 1))
+        for isPlain in [false, true] {
+            guard let source = try isPlain ? plain(node.inputs[0]) : form(node.inputs[0]),
+                let primitive = try self.primitive(
+                    LocalResponseNormalization(source.descriptor, size: size, alpha: alpha, beta: beta, bias: bias)),
+                isPlain || !primitive.isReference
+            else { continue }
+            try append(primitive, [input(.source, source, of: primitive)], result: node.result)
+            return true
+        }
+        return false
+    }
 }

@@ -30,6 +30,8 @@ struct StepBuilder {
     /// Values that exist as tensors when a run comes to the next step.
     private(set) var held: Set<String>
     private var moves: [Move: Place] = [:]
+    /// Tests for NaN that are made with what becomes of it: their results, and what they look at.
+    var nanTests: [String: String] = [:]
     /// The node that steps are added for.
     private var place = ""
     private var operatorName = ""
@@ -135,6 +137,9 @@ struct StepBuilder {
         case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin": return try addReduction(node)
         case "Softmax", "LogSoftmax": return try addSoftmax(node)
         case "LayerNormalization": return try addLayerNormalization(node)
+        case "LRN": return try addLocalResponse(node)
+        case "IsNaN": return try defersToWhere(node)
+        case "Where": return try addWhere(node)
         case "Concat": return try addConcatenation(node)
         case "Transpose": return try addTransposition(node)
         case "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout": return try addView(node)
@@ -182,11 +187,16 @@ struct StepBuilder {
 
     /// The type of a value that steps can work on: float32 or 8-bit integers, of known extents, not empty. Nil for others.
     func stepType(of name: String) -> TensorType? {
-        let type = initialisers[name].map { TensorType($0.elementType, extents: $0.shape) } ?? facts[name]?.type
-        guard let type, DataType(type.elementType) != nil, let extents = type.extents, extents.count <= 6,
+        guard let type = type(of: name), DataType(type.elementType) != nil, let extents = type.extents,
+            extents.count <= 6,
             let count = try? Extents.count(extents), count > 0, count <= largestTensorBytes / 8
         else { return nil }
         return type
+    }
+
+    /// The type of any value, as far as it is known.
+    func type(of name: String) -> TensorType? {
+        initialisers[name].map { TensorType($0.elementType, extents: $0.shape) } ?? facts[name]?.type
     }
 
     /// As oneDNN has it: a scalar is a list of one.
@@ -380,6 +390,20 @@ struct StepBuilder {
         buffers.append(byteCount)
         let input = StepInput(argument: .source, place: source.place, offset: source.offset)
         steps.append(Step(place: place, operatorName: operatorName, action: .map(map, input, buffer: number)))
+        return .arena(number)
+    }
+
+    /// Adds a step that chooses between two values, which are row-major.
+    mutating func append(
+        _ choice: ElementChoice, condition: String, _ first: Form, _ second: Form, byteCount: Int
+    ) -> Place {
+        let number = buffers.count
+        buffers.append(byteCount)
+        let inputs = [first, second].map { StepInput(argument: .source, place: $0.place, offset: $0.offset) }
+        steps.append(
+            Step(
+                place: place, operatorName: operatorName,
+                action: .choose(choice, condition: condition, inputs[0], inputs[1], buffer: number)))
         return .arena(number)
     }
 

@@ -4,16 +4,19 @@ import ONNXFormat
 struct GraphReader {
     let inliner: FunctionInliner
 
-    /// The graph of a message with its nodes, functions expanded; `around` are names that the graphs around it offer.
+    /// The graph of a message with its nodes, functions expanded; `around` are names that the graphs around it offer,
+    /// `weights` the places of bytes of initialisers that were left in the file.
     ///
     /// - Throws: `damaged`, and what reading tensors throws.
     mutating func graph(
-        _ message: ONNXGraph, nodes: [PlacedNode], around: Set<String>, tensors: inout TensorReader
+        _ message: ONNXGraph, nodes: [PlacedNode], around: Set<String>, weights: [Int: Range<Int>] = [:],
+        tensors: inout TensorReader
     ) throws(ModelError) -> Graph {
         var initialisers: [String: Tensor] = [:]
-        for tensor in message.initializer {
+        for (place, tensor) in message.initializer.enumerated() {
             guard !tensor.name.isEmpty else { throw .damaged("an initialiser has no name") }
-            guard try initialisers.updateValue(tensors.tensor(tensor), forKey: tensor.name) == nil else {
+            guard try initialisers.updateValue(tensors.tensor(tensor, weights[place]), forKey: tensor.name) == nil
+            else {
                 throw .damaged("the initialiser \"\(tensor.name)\" is there twice")
             }
         }

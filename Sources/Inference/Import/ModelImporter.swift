@@ -16,9 +16,12 @@ package struct ModelImporter {
     }
 
     package var limits: Limits
+    /// Whether all of a model is wanted, or what can be said of it without its weights: large ones are zeros then.
+    package var readsWeights: Bool
 
-    package init(limits: Limits = Limits()) {
+    package init(limits: Limits = Limits(), readsWeights: Bool = true) {
         self.limits = limits
+        self.readsWeights = readsWeights
     }
 
     /// - Throws: `notReadable`, `damaged`, `unsupported` with everything that is not implemented, `tooLarge`.
@@ -26,6 +29,10 @@ package struct ModelImporter {
         let file = try RegularFile(path: path)
         guard file.byteCount <= limits.modelBytes else {
             throw .tooLarge("\(path) has \(file.byteCount) bytes, and a model may have \(limits.modelBytes)")
+        }
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        if file.byteCount >= ModelOutline.fewestBytes, let outline = try ModelOutline(file), !outline.weights.isEmpty {
+            return try load(outline.message, folder: folder, weights: (file, outline.weights))
         }
         var bytes = Data(count: file.byteCount)
         do {
@@ -35,13 +42,20 @@ package struct ModelImporter {
         } catch {
             throw .notReadable("\(path) cannot be read: \(error)")
         }
-        return try load(bytes: bytes, folder: URL(filePath: path).deletingLastPathComponent().path)
+        return try load(bytes: bytes, folder: folder)
     }
 
     /// A model from memory. Data beside it lies in `folder`; nil refuses models that have some.
     ///
     /// - Throws: as ``load(path:)``.
     package func load(bytes: Data, folder: String? = nil) throws(ModelError) -> Model {
+        try load(bytes, folder: folder, weights: nil)
+    }
+
+    /// `weights` are bytes of initialisers that the message lacks.
+    private func load(
+        _ bytes: Data, folder: String?, weights: (file: RegularFile, places: [Int: Range<Int>])?
+    ) throws(ModelError) -> Model {
         let file: ONNXModel
         do {
             file = try ONNXModel(serializedBytes: bytes)
@@ -57,9 +71,11 @@ package struct ModelImporter {
         let unsupported = try SupportCheck(inliner: inliner).unsupported(file.graph, nodes: nodes)
         if !unsupported.isEmpty { throw .unsupported(unsupported) }
 
-        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes)
+        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes, readsWeights: readsWeights)
+        tensors.model = weights?.file
         var reader = GraphReader(inliner: inliner)
-        let graph = try reader.graph(file.graph, nodes: nodes, around: [], tensors: &tensors)
+        let graph = try reader.graph(
+            file.graph, nodes: nodes, around: [], weights: weights?.places ?? [:], tensors: &tensors)
         return Model(graph: graph, opsets: opsets, producer: file.producerName, dataFiles: tensors.locations)
     }
 

@@ -7,26 +7,35 @@ struct TensorReader {
     var folder: String?
     /// What may still be read from files beside the model.
     var limitBytes: Int
+    /// The model itself, where bytes of its tensors are still to be read.
+    var model: RegularFile?
+    /// Whether large tensors get their elements.
+    private let readsWeights: Bool
     private var files: [String: RegularFile] = [:]
 
     /// Of the files that were read, as the model names them.
     var locations: [String] { files.keys.sorted() }
 
-    init(folder: String?, limitBytes: Int) {
+    init(folder: String?, limitBytes: Int, readsWeights: Bool = true) {
         self.folder = folder
         self.limitBytes = limitBytes
+        self.readsWeights = readsWeights
     }
 
+    /// - Parameters:
+    ///   - message: What the model says of the tensor.
+    ///   - place: Of its bytes in the file of the model, where they are not in the message.
+    /// - Returns: The tensor with its elements.
     /// - Throws: `damaged` where size, type and data contradict each other, `notReadable` for missing files.
-    mutating func tensor(_ message: ONNXTensor) throws(ModelError) -> Tensor {
+    mutating func tensor(_ message: ONNXTensor, _ place: Range<Int>? = nil) throws(ModelError) -> Tensor {
         do throws(ModelError) {
-            return try checked(message)
+            return try checked(message, place)
         } catch {
             throw error.at("tensor \"\(message.name)\"")
         }
     }
 
-    private mutating func checked(_ message: ONNXTensor) throws(ModelError) -> Tensor {
+    private mutating func checked(_ message: ONNXTensor, _ place: Range<Int>?) throws(ModelError) -> Tensor {
         guard let type = ElementType(onnxNumber: message.dataType) else {
             throw .damaged("there is no element type \(message.dataType)")
         }
@@ -43,6 +52,13 @@ struct TensorReader {
                 strings.append(string)
             }
             return try Tensor(strings: strings, shape: shape)
+        }
+        if let place, let model {
+            let (bytes, overflow) = count.multipliedReportingOverflow(by: type.byteCount)
+            guard !overflow, place.count == bytes else {
+                throw .damaged("\(place.count) bytes do not fill \(type.rawValue)\(shape)")
+            }
+            return try tensor(type, shape, in: model, offset: place.lowerBound)
         }
         if !message.rawData.isEmpty {
             let (bytes, overflow) = count.multipliedReportingOverflow(by: type.byteCount)
@@ -103,7 +119,19 @@ struct TensorReader {
         }
         guard length <= limitBytes else { throw .tooLarge("the data beside the model is more than was allowed") }
         limitBytes -= length
-        return try Tensor(type, shape: shape) { bytes throws(ModelError) in try file.read(into: bytes, offset: offset) }
+        return try tensor(type, shape, in: file, offset: offset)
+    }
+
+    /// The elements that lie in a file; zeros where only the shapes of large tensors are wanted.
+    private func tensor(
+        _ type: ElementType, _ shape: [Int], in file: RegularFile, offset: Int
+    ) throws(ModelError) -> Tensor {
+        if !readsWeights, try Extents.count(shape) * type.byteCount >= ModelOutline.fewestBytes {
+            return try Tensor(zeros: type, shape: shape)
+        }
+        return try Tensor(unset: type, shape: shape) { bytes throws(ModelError) in
+            try file.read(into: bytes, offset: offset)
+        }
     }
 
     private static func number(_ text: String?) throws(ModelError) -> Int? {

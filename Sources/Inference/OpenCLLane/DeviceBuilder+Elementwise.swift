@@ -42,16 +42,54 @@ extension DeviceBuilder {
         }
     }
 
-    /// A launch that computes each element of `shape` from that of the input and what `links` name, then the followers.
+    // MARK: Choices
+
+    /// One number where a condition holds, or where it does not, and a value elsewhere.
+    mutating func addWhere(_ node: Node) -> Bool {
+        guard let shape = self.shape(of: node.result) else { return false }
+        if let input = nanTests[node.inputs[0]], let number = number(node.inputs[1]) {
+            return addElements(input, node, [], shape: shape, beside: []) { _, _ in
+                [DeviceLink(kind: BG_LINK_FILL_NAN, a: number)]
+            }
+        }
+        let (kind, value, filler) =
+            number(node.inputs[1]) != nil
+            ? (BG_LINK_FILL, node.inputs[2], number(node.inputs[1]))
+            : (BG_LINK_KEEP, node.inputs[1], number(node.inputs[2]))
+        guard let filler, let flags = flags(node.inputs[0])?.broadcast(to: shape) else { return false }
+        return addElements(value, node, [], shape: shape, beside: [flags.strides]) { _, groups in
+            flags.strides(over: groups).map { [DeviceLink(kind: kind, a: filler, operand: (flags, $0))] }
+        }
+    }
+
+    /// A test whose only use is to put a number in the place of NaN is made together with that.
+    mutating func defersToWhere(_ node: Node) -> Bool {
+        guard let taker = uses.onlyTaker(of: node.result).map({ nodes[$0] }), taker.isStandard("Where"),
+            taker.inputs[0] == node.result, taker.inputs[2] == node.inputs[0], number(taker.inputs[1]) != nil,
+            let shape = self.shape(of: taker.result), shape == self.shape(of: node.inputs[0]),
+            value(node.inputs[0]) != nil
+        else { return false }
+        nanTests[node.result] = node.inputs[0]
+        return true
+    }
+
+    /// The only element of a constant.
+    private func number(_ name: String) -> Float? {
+        guard let tensor = initialisers[name], tensor.elementType == .float32, tensor.count == 1 else { return nil }
+        return tensor.elements(as: Float.self).first
+    }
+
+    /// A launch that computes each element of `shape` from that of the input and what `links` name, then the followers;
+    /// `others` are the strides of what is read beside the input, where that is not the other inputs of the nodes.
     private mutating func addElements(
-        _ input: String, _ node: Node, _ followers: [Node], shape: [Int],
+        _ input: String, _ node: Node, _ followers: [Node], shape: [Int], beside others: [[Int]]? = nil,
         links make: (inout DeviceBuilder, [Range<Int>]) -> [DeviceLink]?
     ) -> Bool {
         guard let source = value(input)?.broadcast(to: shape) else { return false }
         // As few positions as all readings allow.
         var readings = [source.strides, Extents.strides(shape)]
-        let others = node.inputs.dropFirst() + followers.flatMap(\.inputs)
-        for name in others {
+        readings += others ?? []
+        for name in others == nil ? node.inputs.dropFirst() + followers.flatMap(\.inputs) : [] {
             if let other = value(name)?.broadcast(to: shape) { readings.append(other.strides) }
         }
         if node.operatorName == "BatchNormalization" { readings.append(shape.indices.map { $0 == 1 ? 1 : 0 }) }

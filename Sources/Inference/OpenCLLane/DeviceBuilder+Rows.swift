@@ -134,6 +134,41 @@ extension DeviceBuilder {
         return addNormalization(node, source, part * plane, parameters) { $0 == [isByGroup ? groups : shape[1]] }
     }
 
+    /// `x · (bias + alpha · mean) ^ -beta`: the mean of the neighbours' squares is that of a window that moves along the
+    /// channels of a plane of channels by pixels.
+    mutating func addLocalResponse(_ node: Node) -> Bool {
+        guard let shape = self.shape(of: node.result), shape.count >= 2, let size = node.int("size"), size > 0,
+            size < 1 << 12, let source = plain(node.inputs[0])
+        else { return false }
+        let (channels, pixels) = (shape[1], shape[2...].reduce(1, *))
+        let squares = DeviceValue(.arena(newBuffer(source.count)), shape: [shape[0], 1, channels, pixels])
+        let rows = DeviceLink(
+            kind: BG_LINK_MULTIPLY, operand: (source, [channels * pixels, 0, channels * pixels, 1]))
+        let square = constant(.links([DeviceLink(kind: BG_LINK_MULTIPLY, operand: (source, [0, 0, 0, 1]))]))
+        let blocks = source.count.tiles(of: device.run)
+        launch(
+            "elementwise", items: blocks, local: device.smallGroup, reads: [source.place, square],
+            writes: squares.place
+        ) { at in
+            bg_elementwise_params(
+                source: at(source), target: at(squares), extents: (1, 1, 1, Int32(source.count)),
+                strides: (0, 0, 0, 1), links: at(square), link_count: 1, blocks: Int32(blocks))
+        }
+        let window = DeviceWindow(
+            input: [channels, pixels], output: [channels, pixels], kernel: [size, 1], strides: [1, 1], spread: [1, 1],
+            steps: [1, 1], starts: [-((size - 1) / 2), 0])
+        let target = newValue(node.result, shape: shape)
+        var plan = ResultPlan(
+            name: node.result, target: target, strides: [channels * pixels, 0, channels * pixels])
+        let alpha = Float(node.float("alpha") ?? 1e-4)
+        let (beta, bias) = (Float(node.float("beta") ?? 0.75), Float(node.float("bias") ?? 1))
+        plan.append(
+            [DeviceLink(kind: BG_LINK_LINEAR, a: alpha, b: bias), DeviceLink(kind: BG_LINK_POWER, a: -beta), rows],
+            &self)
+        addWindow("mean_in_window", squares, [shape[0], 1, channels, pixels], window, countsPadding: true, plan)
+        return true
+    }
+
     private mutating func addNormalization(
         _ node: Node, _ source: DeviceValue, _ length: Int, _ given: bg_rows_params, isFitting: ([Int]) -> Bool
     ) -> Bool {

@@ -5,6 +5,7 @@ struct DeviceBuilder {
     let device: InferenceDevice
     let facts: [String: Fact]
     let uses: ValueUses
+    let nodes: [Node]
     let initialisers: [String: Tensor]
     let runner: ReferenceRunner
     private(set) var steps: [DeviceStep] = []
@@ -24,6 +25,8 @@ struct DeviceBuilder {
     /// Values that exist as tensors when a run comes to the next step.
     private var held: Set<String>
     private var place = ""
+    /// Tests for NaN that are made with what becomes of it: their results, and what they look at.
+    var nanTests: [String: String] = [:]
 
     private struct Layout: Hashable {
         var name: String
@@ -35,6 +38,7 @@ struct DeviceBuilder {
         self.facts = facts
         self.runner = runner
         uses = ValueUses(graph)
+        nodes = graph.nodes
         initialisers = graph.initialisers
         held = Set(graph.inputs.map(\.name))
     }
@@ -91,6 +95,9 @@ struct DeviceBuilder {
         case "Softmax", "LogSoftmax": return addSoftmax(node)
         case "LayerNormalization": return addLayerNormalization(node)
         case "InstanceNormalization", "GroupNormalization": return addChannelNormalization(node)
+        case "LRN": return addLocalResponse(node)
+        case "IsNaN": return defersToWhere(node)
+        case "Where": return addWhere(node)
         case "Concat": return addConcatenation(node)
         case "Pad": return try addPadding(node)
         case "Transpose": return addTransposition(node)
@@ -134,6 +141,21 @@ struct DeviceBuilder {
             count <= Int(Int32.max) / 2
         else { return nil }
         return extents
+    }
+
+    /// Booleans as 0 and 1 of float32; nil where they are not known on the host by then.
+    mutating func flags(_ name: String) -> DeviceValue? {
+        let type = initialisers[name].map { TensorType($0.elementType, extents: $0.shape) } ?? facts[name]?.type
+        guard let type, type.elementType == .bool, let shape = type.extents, shape.count <= 6,
+            let count = try? Extents.count(shape), count > 0, count <= Int(Int32.max) / 2
+        else { return nil }
+        if let tensor = initialisers[name] {
+            return DeviceValue(constant(.floats(tensor.flags().map { $0 ? 1 : 0 })), shape: shape)
+        }
+        guard held.contains(name) else { return nil }
+        let buffer = newBuffer(count)
+        steps.append(DeviceStep(place: place, action: .uploadFlags(name: name, buffer: buffer)))
+        return DeviceValue(.arena(buffer), shape: shape)
     }
 
     /// The elements of a value that follow from the model alone.
@@ -234,7 +256,7 @@ struct DeviceBuilder {
 
     /// Copies a value to another layout.
     mutating func move(_ source: DeviceValue, to target: DeviceValue) {
-        let (extents, strides) = Self.merged(source.shape, [source.strides, target.strides])
+        let (extents, strides) = Extents.merged(source.shape, [source.strides, target.strides])
         let inner = extents.last ?? 1
         let blocks = (inner + device.run - 1) / device.run
         let rows = extents.dropLast().reduce(1, *)
@@ -246,22 +268,5 @@ struct DeviceBuilder {
                 source: at(source), target: at(target), extents: sextuple(shape), source_strides: sextuple(from),
                 target_strides: sextuple(to), blocks: Int32(blocks), rows: Int32(rows))
         }
-    }
-
-    /// Neighbouring axes that all readings have like a single one become one.
-    static func merged(_ shape: [Int], _ readings: [[Int]]) -> (shape: [Int], readings: [[Int]]) {
-        var (extents, strides) = ([Int](), readings.map { _ in [Int]() })
-        for axis in shape.indices where shape[axis] != 1 {
-            if let last = extents.last,
-                zip(strides, readings).allSatisfy({ $0[$0.count - 1] == $1[axis] * shape[axis] })
-            {
-                extents[extents.count - 1] = last * shape[axis]
-                for index in strides.indices { strides[index][strides[index].count - 1] = readings[index][axis] }
-            } else {
-                extents.append(shape[axis])
-                for index in strides.indices { strides[index].append(readings[index][axis]) }
-            }
-        }
-        return extents.isEmpty ? ([1], readings.map { _ in [1] }) : (extents, strides)
     }
 }

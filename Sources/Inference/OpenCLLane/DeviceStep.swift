@@ -38,6 +38,8 @@ struct DeviceStep: PlannedStep, Sendable {
         case launch(Launch)
         /// Copies a tensor into a buffer of the arena.
         case upload(name: String, buffer: Int)
+        /// Copies a tensor of Booleans, as 0 and 1 of float32.
+        case uploadFlags(name: String, buffer: Int)
         /// Positions along an axis of `extent`, checked, as 32-bit integers.
         case uploadPositions(name: String, extent: Int, buffer: Int)
         /// Computes a node plainly, from tensors and to tensors.
@@ -57,7 +59,8 @@ struct DeviceStep: PlannedStep, Sendable {
         let places: [DevicePlace] =
             switch action {
             case .launch(let launch): launch.reads + [.arena(launch.writes)]
-            case .upload(_, let buffer), .uploadPositions(_, _, let buffer): [.arena(buffer)]
+            case .upload(_, let buffer), .uploadFlags(_, let buffer), .uploadPositions(_, _, let buffer):
+                [.arena(buffer)]
             case .hold(let value, _): [value.place]
             case .evaluate: []
             }
@@ -68,7 +71,7 @@ struct DeviceStep: PlannedStep, Sendable {
     var tensors: Set<String> {
         switch action {
         case .launch, .hold: []
-        case .upload(let name, _), .uploadPositions(let name, _, _): [name]
+        case .upload(let name, _), .uploadFlags(let name, _), .uploadPositions(let name, _, _): [name]
         case .evaluate(let node): node.requiredNames
         }
     }
@@ -78,7 +81,7 @@ struct DeviceStep: PlannedStep, Sendable {
         switch action {
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
         case .hold(_, let name): [name]
-        case .launch, .upload, .uploadPositions: []
+        case .launch, .upload, .uploadFlags, .uploadPositions: []
         }
     }
 }

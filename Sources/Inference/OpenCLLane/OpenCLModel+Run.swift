@@ -67,6 +67,11 @@ extension OpenCLModel {
         case .hold(let value, let name): tensors[name] = try read(value, arena)
         case .upload(let name, let buffer):
             try upload(try made(name, tensors), to: arena, at: buffer)
+        case .uploadFlags(let name, let buffer):
+            let given = try made(name, tensors)
+            try upload(
+                try Tensor(.float32, shape: given.shape, elements: given.flags().map { $0 ? 1 : 0 as Float }),
+                to: arena, at: buffer)
         case .uploadPositions(let name, let extent, let buffer):
             let given = try made(name, tensors)
             let positions = try Operators.positions(given.indices(), extent: extent)

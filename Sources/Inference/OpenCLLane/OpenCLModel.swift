@@ -25,7 +25,8 @@ package final class OpenCLModel {
         steps.map { step in
             switch step.action {
             case .launch(let launch): "\(step.place): \(launch.kernel.name)"
-            case .upload(let name, _), .uploadPositions(let name, _, _): "\(step.place): uploads \"\(name)\""
+            case .upload(let name, _), .uploadFlags(let name, _), .uploadPositions(let name, _, _):
+                "\(step.place): uploads \"\(name)\""
             case .evaluate: "\(step.place): plainly"
             case .hold(_, let name): "\(step.place): holds \"\(name)\""
             }
@@ -140,7 +141,7 @@ package final class OpenCLModel {
             switch step.action {
             case .launch(let launch): for case .constant(let number) in launch.reads { used.insert(number) }
             case .hold(let value, _): if case .constant(let number) = value.place { used.insert(number) }
-            case .upload, .uploadPositions, .evaluate: break
+            case .upload, .uploadFlags, .uploadPositions, .evaluate: break
             }
         }
         return constants.indices.map { used.contains($0) ? constants[$0] : nil }

@@ -27,7 +27,7 @@ struct ResultPlan: Sendable {
     }
 
     /// Takes the first links into what is done at once, and leaves the others in a constant.
-    fileprivate mutating func append(_ links: [DeviceLink], _ builder: inout DeviceBuilder) {
+    mutating func append(_ links: [DeviceLink], _ builder: inout DeviceBuilder) {
         var rest = links[...]
         if let first = rest.first, first.kind == BG_LINK_ADD, let operand = first.operand {
             residual = operand

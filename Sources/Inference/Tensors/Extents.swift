@@ -82,4 +82,21 @@ package enum Extents {
         }
         return position
     }
+
+    /// Neighbouring axes that all readings have like a single one become one.
+    static func merged(_ shape: [Int], _ readings: [[Int]]) -> (shape: [Int], readings: [[Int]]) {
+        var (extents, strides) = ([Int](), readings.map { _ in [Int]() })
+        for axis in shape.indices where shape[axis] != 1 {
+            if let last = extents.last,
+                zip(strides, readings).allSatisfy({ $0[$0.count - 1] == $1[axis] * shape[axis] })
+            {
+                extents[extents.count - 1] = last * shape[axis]
+                for index in strides.indices { strides[index][strides[index].count - 1] = readings[index][axis] }
+            } else {
+                extents.append(shape[axis])
+                for index in strides.indices { strides[index].append(readings[index][axis]) }
+            }
+        }
+        return extents.isEmpty ? ([1], readings.map { _ in [1] }) : (extents, strides)
+    }
 }

@@ -38,6 +38,20 @@ package struct Tensor: Sendable {
         try fill(storage.bytes)
     }
 
+    /// Zeros, which take no memory while they are only read.
+    ///
+    /// - Throws: as the other initialisers.
+    init(zeros elementType: ElementType, shape: [Int]) throws(ModelError) {
+        precondition(elementType != .string, "strings have a tensor of their own")
+        let count = try Extents.count(shape)
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: elementType.byteCount)
+        if overflow { throw .tooLarge("the shape \(shape) has more bytes than can be counted") }
+        guard let storage = TensorStorage(zeroByteCount: bytes) else {
+            throw .tooLarge("no room for \(bytes) bytes of the shape \(shape)")
+        }
+        self.init(elementType, shape, count, storage)
+    }
+
     /// A tensor of bytes that are there already. They are not copied where they lie as the elements need.
     ///
     /// - Throws: as the other initialisers.
@@ -101,17 +115,31 @@ private final class TensorStorage: @unchecked Sendable {
     let strings: [String]
     /// Whose bytes they are; nil for own ones.
     private let owner: Data?
+    /// They are pages of zeros that the kernel lends.
+    private let isMapped: Bool
 
     init(byteCount: Int) {
         bytes = .allocate(byteCount: byteCount, alignment: 64)
         strings = []
         owner = nil
+        isMapped = false
+    }
+
+    /// Nil where the kernel has no room.
+    init?(zeroByteCount byteCount: Int) {
+        let start = mmap(nil, max(byteCount, 1), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let start, start != MAP_FAILED else { return nil }
+        bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+        strings = []
+        owner = nil
+        isMapped = true
     }
 
     init(strings: [String]) {
         bytes = .allocate(byteCount: 0, alignment: 64)
         self.strings = strings
         owner = nil
+        isMapped = false
     }
 
     /// Bytes of this many have an object of their own, which stays where it is while it is held and nobody changes it; the
@@ -121,9 +149,14 @@ private final class TensorStorage: @unchecked Sendable {
         bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: start), count: data.count)
         strings = []
         owner = data
+        isMapped = false
     }
 
     deinit {
-        if owner == nil { bytes.deallocate() }
+        if isMapped {
+            munmap(bytes.baseAddress, max(bytes.count, 1))
+        } else if owner == nil {
+            bytes.deallocate()
+        }
     }
 }

@@ -108,6 +108,47 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...30) func localResponses(seed: UInt64) throws {
+        try agree(seed: seed) { try $0.localResponse() }
+    }
+
+    /// oneDNN takes one channel less.
+    @Test func localResponsesOverAnEvenNumberOfChannelsAreEvaluatedPlainly() throws {
+        var fixture = GraphFixture(seed: 1)
+        try fixture.input("x", [1, 9, 4, 5], in: -8...8)
+        let model = fixture.model([node("LRN", ["x"], "y", ["size": .int(4), "alpha": .float(1)])])
+        let compiled = try CompiledModel(model)
+        #expect(compiled.plainNodes.count == 1)
+        let found = try #require(try compiled.execute(fixture.inputs)["y"])
+        expectClose(found, try ReferenceRunner().run(model, inputs: fixture.inputs)[0], tolerance: 1e-6)
+    }
+
+    @Test(arguments: 1...60) func choices(seed: UInt64) throws {
+        try agree(seed: seed) { try $0.choice(withNumber: false) }
+    }
+
+    @Test(arguments: 1...20) func choicesOfNumbers(seed: UInt64) throws {
+        try agree(seed: seed) { try $0.choice(withNumber: true) }
+    }
+
+    @Test(arguments: 1...10) func numbersInThePlaceOfNaN(seed: UInt64) throws {
+        try agree(seed: seed) { try $0.replacedNaN() }
+    }
+
+    /// Then the test has a result that somebody wants.
+    @Test func testsForNaNThatAreResultsAreEvaluatedPlainly() throws {
+        var fixture = GraphFixture(seed: 1)
+        let nodes = try fixture.replacedNaN()
+        let model = fixture.model(nodes, outputs: ["y", "n"])
+        let compiled = try CompiledModel(model)
+        #expect(compiled.plainNodes.map(\.operatorName) == ["IsNaN"])
+        let (found, wanted) = (
+            try compiled.execute(fixture.inputs), try ReferenceRunner().run(model, inputs: fixture.inputs)
+        )
+        expectClose(try #require(found["y"]), wanted[0], tolerance: 0)
+        expectClose(try #require(found["n"]), wanted[1], tolerance: 0)
+    }
+
     @Test(arguments: [1, 2, -1]) func layerNormalization(axis: Int) throws {
         var fixture = GraphFixture(seed: 3)
         let shape = [2, 3, 4]

@@ -255,6 +255,23 @@ import Testing
         }
     }
 
+    /// Even numbers of channels as well, which the CPU lane leaves to the plain operators.
+    @Test(arguments: OpenCLFixture.Form.allCases) func localResponses(form: OpenCLFixture.Form) throws {
+        try agree(form, seeds: 1...30) { try $0.localResponse() }
+        try agree(form, seeds: 1...4) { fixture in
+            try fixture.input("x", [2, 9, 4, 5], in: -8...8)
+            return [node("LRN", ["x"], "y", ["size": .int(2 * fixture.pick(1...3)), "alpha": .float(1)])]
+        }
+    }
+
+    @Test(arguments: OpenCLFixture.Form.allCases) func choicesOfNumbers(form: OpenCLFixture.Form) throws {
+        try agree(form, seeds: 1...40, tolerance: 0) { try $0.choice(withNumber: true) }
+    }
+
+    @Test(arguments: OpenCLFixture.Form.allCases) func numbersInThePlaceOfNaN(form: OpenCLFixture.Form) throws {
+        try agree(form, seeds: 1...10, tolerance: 0) { try $0.replacedNaN() }
+    }
+
     // MARK: Arrangement
 
     @Test(arguments: OpenCLFixture.Form.allCases) func valuesThatAreMovedOrRenamed(form: OpenCLFixture.Form) throws {

@@ -30,6 +30,41 @@ import Testing
         }
     }
 
+    @Test func localResponsesAreOverNeighbouringChannels() throws {
+        for seed in 0..<UInt64(30) {
+            var fixture = try Fixture(seed: seed)
+            let dimensions = [
+                fixture.pick(1...2), fixture.pick([1, 5, 16, 20]), fixture.pick(1...5), fixture.pick(1...9),
+            ]
+            let size = fixture.pick([1, 3, 5, 7])
+            let source = Tensor.random(dimensions, in: -8...8, using: &fixture.generator)
+            let (alpha, beta, bias) = (0.5, fixture.pick([0.5, 0.75]), 2.0)
+            let step = source.strides[1]
+            let expected = source.values.indices.map { place in
+                let channel = source.indices(place)[1]
+                let neighbours = max(channel - size / 2, 0)...min(channel + size / 2, dimensions[1] - 1)
+                let sum = neighbours.reduce(0.0) { sum, other in
+                    let value = source.values[place + (other - channel) * step]
+                    return sum + value * value
+                }
+                return source.values[place] * pow(bias + alpha / Double(size) * sum, -beta)
+            }
+            let operation = LocalResponseNormalization(
+                try MemoryDescriptor(dimensions, .float32), size: size, alpha: Float(alpha), beta: Float(beta),
+                bias: Float(bias))
+            expectClose(
+                try fixture.run(operation, [.source: source]), expected, tolerance: tolerance(size),
+                "seed \(seed): \(operation)")
+        }
+    }
+
+    @Test func localResponsesOverAnEvenNumberOfChannelsAreRefused() throws {
+        let source = try MemoryDescriptor([1, 8, 2, 2], .float32)
+        let operation = LocalResponseNormalization(source, size: 4, alpha: 1, beta: 0.75, bias: 1)
+        let error = #expect(throws: OneDNNError.self) { try Primitive(operation, on: CPUEngine()) }
+        #expect(error?.code == .invalidArguments)
+    }
+
     @Test func layerNormalizationIsAlongTheLastDimension() throws {
         for seed in 0..<UInt64(40) {
             var fixture = try Fixture(seed: seed)

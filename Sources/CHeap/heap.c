@@ -1,0 +1,14 @@
+#include "CHeap.h"
+
+#include <malloc.h>
+
+int bg_keep_heap(int kept, int largest) {
+#ifdef __GLIBC__
+    // Either alone would stop the library from adapting the other.
+    return mallopt(M_TRIM_THRESHOLD, kept) && mallopt(M_MMAP_THRESHOLD, largest);
+#else
+    (void)kept;
+    (void)largest;
+    return 0;
+#endif
+}
