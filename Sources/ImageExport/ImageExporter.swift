@@ -139,13 +139,17 @@ package final class ImageExporter {
             let file = try PendingFile(path: output.item.path, in: folder)
             try pipeline.finish { step in
                 var progress = ItemProgress(done: source.height, total: source.height)
-                if step == .encoder { progress.silentSeconds = output.encode.expectedSeconds * chains[index].silence }
+                if step == .encoder {
+                    let seconds = output.encode.expectedSeconds
+                    progress.silentSeconds = seconds * chains[index].silence
+                    progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
+                }
                 try tell(progress)
             } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
                 // The encoder is done.
-                latest.silentSeconds = nil
+                (latest.silentSeconds, latest.encode) = (nil, nil)
                 for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
                     try pulse.check()
                     let end = min(start + Self.writtenBytes, bytes.count)
