@@ -3,6 +3,7 @@ import ChunkedCompute
 import Confinement
 import Foundation
 import Glibc
+import ImageCodecs
 import ImageExport
 import JobLink
 import Synchronization
@@ -15,6 +16,7 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
+        CodecMemory.keepFreed()
         // Before there is another thread: that one would keep its rights.
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
