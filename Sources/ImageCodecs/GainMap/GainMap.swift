@@ -18,6 +18,7 @@ package struct GainMap: Sendable {
     /// - Parameters:
     ///   - file: The bytes of the whole file, which outlive the decoder.
     ///   - limits: As for the picture.
+    /// - Returns: A decoder that is not started.
     /// - Throws: ``CodecError`` as when the picture was opened.
     package func decoder(
         in file: UnsafeRawBufferPointer, limits: DecodeLimits

@@ -28,12 +28,13 @@ enum MultiPictureIndex {
         return []
     }
 
-    /// The payload of the segment for a picture and one behind it, without its prefix; always of the same length.
+    /// Makes the segment for a picture and one behind it.
     ///
     /// - Parameters:
     ///   - pictureBytes: Of the whole first picture.
     ///   - otherOffset: Of the second one, from the payload's byte order mark.
     ///   - otherBytes: Of the second one.
+    /// - Returns: The payload without its prefix, always of the same length.
     static func payload(pictureBytes: Int, otherOffset: Int, otherBytes: Int) -> [UInt8] {
         func number(_ value: Int, _ count: Int = 4) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

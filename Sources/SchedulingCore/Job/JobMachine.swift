@@ -121,7 +121,11 @@ package struct JobMachine: Sendable {
     /// A worker's item entered a phase that gives no sign of life and may take so long; the limit of silence applies
     /// again from the next sign on. A phase extends the limit once, so a hang within it is still found (rule 62).
     ///
-    /// - Parameter encode: The encoder that begins; nil where the one before goes on, or where it is none.
+    /// - Parameters:
+    ///   - worker: Whose item it is.
+    ///   - length: The longest silence from now on.
+    ///   - encode: The encoder that begins; nil where the one before goes on, or where it is none.
+    ///   - now: The time.
     package mutating func entersSilentPhase(
         worker: Int, of length: Duration, encode: Encode? = nil, at now: Duration
     ) {
