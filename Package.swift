@@ -226,7 +226,7 @@ let package = Package(
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 "BackgroundTasks",
                 "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
-                "InferenceData", "ImageCodecs", "SeededNumbers", protobuf,
+                "InferenceData", "ImageCodecs", "SchedulingCore", "SeededNumbers", protobuf,
             ], exclude: ["OPERATIONS.md", "Operations"]),
         tests(
             of: "BackgroundService",

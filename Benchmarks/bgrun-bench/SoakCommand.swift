@@ -16,7 +16,8 @@ struct SoakCommand: ParsableCommand {
     @Option(help: "Pictures to export.")
     var count = 10_000
 
-    @Option(help: .init("More arguments of the export, as one text.", valueName: "text"))
+    @Option(
+        parsing: .unconditional, help: .init("More arguments of the export, as one text.", valueName: "text"))
     var arguments = "--size 1024"
 
     private struct Sample {

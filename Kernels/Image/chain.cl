@@ -35,12 +35,15 @@ inline __global float *chain_target(__global float *dst, chain_rows p, int y, in
 #define LUMA_G 0.7152f
 #define LUMA_B 0.0722f
 
-// Columns x0 ... x0 + 15 of a row in front of which and behind which the picture repeats its edges.
-inline float16 load_edge16(__global const float *row, int x0, int width) {
-    if (x0 >= 0 && x0 + 16 <= width)
-        return vload16(0, row + x0);
-    float v[16];
-    for (int i = 0; i < 16; ++i)
-        v[i] = row[edge(x0 + i, width)];
-    return vload16(0, v);
-}
+// load_edge8, load_edge16: columns from x0 on of a row in front of which and behind which the picture repeats its edges.
+#define LOAD_EDGE(COUNT)                                                                                                       \
+    inline float##COUNT load_edge##COUNT(__global const float *row, int x0, int width) {                                       \
+        if (x0 >= 0 && x0 + COUNT <= width)                                                                                    \
+            return vload##COUNT(0, row + x0);                                                                                  \
+        float v[COUNT];                                                                                                        \
+        for (int i = 0; i < COUNT; ++i)                                                                                        \
+            v[i] = row[edge(x0 + i, width)];                                                                                   \
+        return vload##COUNT(0, v);                                                                                             \
+    }
+LOAD_EDGE(8)
+LOAD_EDGE(16)

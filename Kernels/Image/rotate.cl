@@ -35,16 +35,6 @@ inline float8 rotate_weights(long place, __global const float *weights) {
     return from + (vload8(1, low) - from) * t;
 }
 
-// Columns x ... x + 7 of a row whose last two have no weight.
-inline float8 rotate_load(__global const float *row, int x, int width) {
-    if (x >= 0 && x + 8 <= width)
-        return vload8(0, row + x);
-    float v[8];
-    for (int i = 0; i < 8; ++i)
-        v[i] = row[edge(x + i, width)];
-    return vload8(0, v);
-}
-
 inline float rotate_sum(float8 v) { return ((v.s0 + v.s1) + (v.s2 + v.s3)) + (v.s4 + v.s5); }
 
 __kernel void rotate_part(__global const float *src, __global float *dst, __global const float *weights,
@@ -60,6 +50,7 @@ __kernel void rotate_part(__global const float *src, __global float *dst, __glob
         const long across = 2 * x + 1 - p.width;
         const long u = across * q.cosine + down * q.sine + ((long)(p.width - 1) << 31);
         const long v = down * q.cosine - across * q.sine + ((long)(p.height - 1) << 31);
+        // Of eight columns the last two have no weight.
         const float8 along = rotate_weights(u, weights);
         float rows[8];
         vstore8(rotate_weights(v, weights), 0, rows);
@@ -71,11 +62,11 @@ __kernel void rotate_part(__global const float *src, __global float *dst, __glob
             __global const float *from = chain_source(src, p, top + k, 0);
             float8 weight = along * rows[k];
             if (p.planes == 4) {
-                weight = weight * rotate_load(from + 3 * p.stride, left, p.width);
+                weight = weight * load_edge8(from + 3 * p.stride, left, p.width);
                 sums[3] += weight;
             }
             for (int c = 0; c < 3; ++c)
-                sums[c] += rotate_load(from + c * p.stride, left, p.width) * weight;
+                sums[c] += load_edge8(from + c * p.stride, left, p.width) * weight;
         }
         float divisor = 1.0f;
         if (p.planes == 4) {

@@ -166,3 +166,24 @@ ic_status ic_jpeg_encoder_finish(ic_jpeg_encoder *encoder, const uint8_t **bytes
     *size = encoder->size;
     return IC_OK;
 }
+
+size_t ic_jpeg_encoder_position(const ic_jpeg_encoder *encoder) {
+    return encoder->capacity - encoder->cinfo.dest->free_in_buffer;
+}
+
+ic_status ic_jpeg_encoder_attach(
+    ic_jpeg_encoder *encoder, const uint8_t *file, size_t file_size, size_t patch_start, const uint8_t *patch,
+    size_t patch_size, const uint8_t **bytes, size_t *size, ic_error *error) {
+    if (encoder->capacity - encoder->size < file_size) {
+        uint8_t *larger = realloc(encoder->buffer, encoder->size + file_size);
+        if (!larger) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a picture behind a JPEG");
+        encoder->buffer = larger;
+        encoder->capacity = encoder->size + file_size;
+    }
+    memcpy(encoder->buffer + encoder->size, file, file_size);
+    memcpy(encoder->buffer + patch_start, patch, patch_size);
+    encoder->size += file_size;
+    *bytes = encoder->buffer;
+    *size = encoder->size;
+    return IC_OK;
+}

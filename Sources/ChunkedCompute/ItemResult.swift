@@ -13,11 +13,27 @@ package struct ItemProgress: Sendable {
     package var total: Int
     /// A codec that may not report on its way runs next; on a common machine it takes about so long.
     package var silentSeconds: Double?
+    /// That codec is an encoder, which ends the item or a part of it.
+    package var encode: Encode?
 
-    package init(done: Int, total: Int, silentSeconds: Double? = nil) {
+    package init(done: Int, total: Int, silentSeconds: Double? = nil, encode: Encode? = nil) {
         self.done = done
         self.total = total
         self.silentSeconds = silentSeconds
+        self.encode = encode
+    }
+
+    /// One encode of one output.
+    package struct Encode: Codable, Hashable, Sendable {
+        /// What it takes on a common machine.
+        package var seconds: Double
+        /// It can be stopped on its way.
+        package var hearsStop: Bool
+
+        package init(seconds: Double, hearsStop: Bool) {
+            self.seconds = seconds
+            self.hearsStop = hearsStop
+        }
     }
 }
 

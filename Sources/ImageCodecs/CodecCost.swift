@@ -15,6 +15,9 @@ package enum CodecCost {
         }
     }
 
+    /// Whether an encoder asks its pulse on its way.
+    package static func hearsStop(_ format: ImageFormat) -> Bool { format != .avif }
+
     /// Seconds for a megapixel that is read; nil for codecs that give their rows one by one.
     static func decoding(_ format: ImageFormat) -> Double? {
         switch format {

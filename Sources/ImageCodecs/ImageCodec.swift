@@ -51,15 +51,19 @@ package struct ImageMetadata: Sendable {
     package var icc: [UInt8]?
     /// JPEG comment.
     package var comment: [UInt8]?
+    /// What ISO 21496-1 says of a gain map: in the picture versions alone, in the map the meaning of its codes.
+    package var gainMapISO: [UInt8]?
 
     package init(
-        exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, icc: [UInt8]? = nil, comment: [UInt8]? = nil
+        exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, icc: [UInt8]? = nil, comment: [UInt8]? = nil,
+        gainMapISO: [UInt8]? = nil
     ) {
         self.exif = exif
         self.xmp = xmp
         self.iptc = iptc
         self.icc = icc
         self.comment = comment
+        self.gainMapISO = gainMapISO
     }
 }
 
@@ -80,6 +84,8 @@ package struct ImageHeader: Sendable {
     package var metadata: ImageMetadata
     /// Things the person should be told, e.g. "first page of 3".
     package var notes: [String]
+    /// Of a JPEG that announces one; a failure says why it cannot be used.
+    package var gainMap: Result<GainMap, CodecError>?
 
     package init(
         format: ImageFormat, width: Int, height: Int, layout: PixelLayout, bitsPerChannel: Int, isGray: Bool,
@@ -188,6 +194,8 @@ package struct EncodeRequest: Sendable {
     /// 4:4:4 instead of 4:2:0 for JPEG and AVIF.
     package var fullChroma: Bool
     package var metadata: ImageMetadata
+    /// A finished JPEG that follows the picture, whose metadata announces it; for JPEG alone.
+    package var gainMap: [UInt8]?
 
     package init(
         format: ImageFormat, width: Int, height: Int, layout: PixelLayout, isGray: Bool = false,

@@ -11,7 +11,9 @@ final class JPEGDecoder: ImageDecoder {
     private let handle: OpaquePointer
     private let info: ic_jpeg_info
 
-    init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
+    init(
+        _ bytes: UnsafeRawBufferPointer, limits: DecodeLimits, looksForGainMap: Bool = true
+    ) throws(CodecError) {
         let file = bytes.bindMemory(to: UInt8.self)
         let maxScans = Int32(clamping: limits.maxScans)
         var info = ic_jpeg_info()
@@ -27,11 +29,13 @@ final class JPEGDecoder: ImageDecoder {
         self.info = info
         var notes: [String] = []
         let metadata = JPEGDecoder.metadata(of: handle, notes: &notes)
-        header = ImageHeader(
+        var header = ImageHeader(
             format: .jpeg, width: Int(info.width), height: Int(info.height),
             layout: info.is_cmyk != 0 ? .cmyk8 : .rgbx8, bitsPerChannel: 8, isGray: info.components == 1,
             hasAlpha: false, orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
             notes: notes)
+        if looksForGainMap { header.gainMap = GainMapReader.read(bytes, picture: header, limits: limits) }
+        self.header = header
     }
 
     deinit {

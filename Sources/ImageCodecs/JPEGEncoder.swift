@@ -7,6 +7,9 @@ final class JPEGEncoder: ImageEncoder {
         didSet { ic_jpeg_encoder_set_pulse(handle, pulse?.forC ?? ic_pulse()) }
     }
     private let handle: OpaquePointer
+    private let gainMap: [UInt8]?
+    /// Where the payload of the index of pictures begins, for the lengths that are known last.
+    private var indexStart = 0
 
     init(_ request: EncodeRequest) throws(CodecError) {
         guard request.layout == .rgbx8 else {
@@ -26,7 +29,8 @@ final class JPEGEncoder: ImageEncoder {
         settings.progressive = request.progressive ? 1 : 0
         settings.omit_jfif = request.metadata.exif == nil ? 0 : 1
         let pixels = request.width * request.height
-        let reserve = pixels / 4 + request.metadata.totalBytes + 32 << 10
+        gainMap = request.gainMap
+        let reserve = pixels / 4 + request.metadata.totalBytes + (gainMap?.count ?? 0) + 32 << 10
         handle = try opened { ic_jpeg_encoder_open(&settings, reserve, &$0) }
         // Two output buffers' worth while it grows, and all coefficients where tables come after a first pass.
         let coefficients = request.optimize || request.progressive ? pixels * 6 : 0
@@ -42,11 +46,19 @@ final class JPEGEncoder: ImageEncoder {
     private func write(_ metadata: ImageMetadata) throws(CodecError) {
         if let exif = metadata.exif { try write(JPEGSegments.app1, JPEGSegments.exifPrefix, exif) }
         if let xmp = metadata.xmp { try write(JPEGSegments.app1, JPEGSegments.xmpPrefix, xmp) }
+        if let meaning = metadata.gainMapISO { try write(JPEGSegments.app2, JPEGSegments.gainMapPrefix, meaning) }
+        if let gainMap { try writeIndex(mapBytes: gainMap.count) }
         if let iptc = metadata.iptc { try writePhotoshop(iptc) }
         if let icc = metadata.icc {
             try checked { ic_jpeg_encoder_icc(handle, icc, icc.count, &$0) }
         }
         if let comment = metadata.comment { try write(JPEGSegments.comment, [], comment) }
+    }
+
+    private func writeIndex(mapBytes: Int) throws(CodecError) {
+        let payload = MultiPictureIndex.payload(pictureBytes: 0, otherOffset: 0, otherBytes: mapBytes)
+        try write(JPEGSegments.app2, MultiPictureIndex.prefix, payload)
+        indexStart = ic_jpeg_encoder_position(handle) - payload.count
     }
 
     /// Readers join the segments again, so a long block is cut wherever one is full.
@@ -74,12 +86,20 @@ final class JPEGEncoder: ImageEncoder {
         var bytes: UnsafePointer<UInt8>?
         var size = 0
         try checked { ic_jpeg_encoder_finish(handle, &bytes, &size, &$0) }
+        if let gainMap {
+            let index = MultiPictureIndex.payload(
+                pictureBytes: size, otherOffset: size - indexStart, otherBytes: gainMap.count)
+            try checked {
+                ic_jpeg_encoder_attach(
+                    handle, gainMap, gainMap.count, indexStart, index, index.count, &bytes, &size, &$0)
+            }
+        }
         try body(UnsafeRawBufferPointer(start: bytes, count: size))
     }
 }
 
 extension ImageMetadata {
     package var totalBytes: Int {
-        [exif, xmp, iptc, icc, comment].reduce(0) { $0 + ($1?.count ?? 0) }
+        [exif, xmp, iptc, icc, comment, gainMapISO].reduce(0) { $0 + ($1?.count ?? 0) }
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 extension ImageMetadata {
     /// The metadata for an upright output of this size: EXIF orientation 1 and pixel sizes corrected, in XMP too,
-    /// thumbnails left out.
+    /// thumbnails left out, and nothing said of files behind the input, such as a gain map.
     ///
     /// - Parameters:
     ///   - width: The output's, in pixels.
@@ -21,7 +21,10 @@ extension ImageMetadata {
             result.exif = ImageMetadata.editedExif(exif, width: width, height: height, isSRGB: isSRGB)
             if result.exif == nil { notes.append("the damaged EXIF block was left out") }
         }
-        result.xmp = xmp.map { XMPEditor.edit($0, width: width, height: height) }
+        if let xmp {
+            result.xmp = GainMapXMP.withoutFiles(xmp).map { XMPEditor.edit($0, width: width, height: height) }
+            if result.xmp == nil { notes.append("the XMP was left out, because it is not well formed") }
+        }
         result.iptc = iptc.map(PhotoshopResources.withoutThumbnails)
         if result.iptc?.isEmpty == true { result.iptc = nil }
         result.comment = comment

@@ -88,13 +88,16 @@ package final class ImageExporter {
         result.format = decoder.header.format.rawValue
         result.inputPixels = decoder.header.width * decoder.header.height
         result.notes = decoder.header.notes
-        let preparation = try ExportPreparation(
+        var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
             content: ExportPreparation.content(checksum: result.inputChecksum))
         result.notes += preparation.notes
 
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
         result.workingBytes = input.bytes.count + preparation.workingBytes
+        clock = ContinuousClock.now
+        try addGainMaps(to: &preparation, of: decoder.header, item, pulse, &result)
+        result.times.encode += clock.secondsSince
         var pipelines: [OutputPipeline] = []
         var chains: [EncoderChain] = []
         let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
@@ -136,13 +139,17 @@ package final class ImageExporter {
             let file = try PendingFile(path: output.item.path, in: folder)
             try pipeline.finish { step in
                 var progress = ItemProgress(done: source.height, total: source.height)
-                if step == .encoder { progress.silentSeconds = output.encode.expectedSeconds * chains[index].silence }
+                if step == .encoder {
+                    let seconds = output.encode.expectedSeconds
+                    progress.silentSeconds = seconds * chains[index].silence
+                    progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
+                }
                 try tell(progress)
             } write: { bytes in
                 written.bytes = bytes.count
                 written.checksum = Checksum.xxh3(bytes)
                 // The encoder is done.
-                latest.silentSeconds = nil
+                (latest.silentSeconds, latest.encode) = (nil, nil)
                 for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
                     try pulse.check()
                     let end = min(start + Self.writtenBytes, bytes.count)
@@ -161,6 +168,57 @@ package final class ImageExporter {
             result.outputs.append(written)
         }
         result.times.commit = clock.secondsSince
+    }
+
+    /// Makes the gain maps that outputs keep, and says why others have none.
+    private func addGainMaps(
+        to preparation: inout ExportPreparation, of header: ImageHeader, _ item: ExportItem, _ pulse: CodecPulse,
+        _ result: inout ItemResult
+    ) throws {
+        func tell(_ note: String) {
+            if !result.notes.contains(note) { result.notes.append(note) }
+        }
+        func leaveOut(_ reason: String) { tell("the gain map was left out: \(reason)") }
+        let map: GainMap
+        switch header.gainMap {
+        case nil: return
+        case .success(let found): map = found
+        // With more memory there may be one.
+        case .failure(let error) where error.code == .outOfMemory: throw error
+        case .failure(let error):
+            if item.outputs.contains(where: { $0.settings.leavesOutGainMap != true }) { leaveOut(error.reason) }
+            return
+        }
+        let maker = GainMapMaker(map, of: header, lane: try lanes.lane(.cpu))
+        for index in preparation.outputs.indices {
+            let output = preparation.outputs[index]
+            switch try maker.decision(output.item.settings, format: output.encode.format) {
+            case .leaveOut(let reason):
+                if let reason { leaveOut(reason) }
+                continue
+            case .keep(let note):
+                if let note { tell(note) }
+            }
+            let made = try maker.make(output, file: input.bytes, limits: item.limits, pulse: pulse) { bytes in
+                result.workingBytes += bytes
+                guard result.workingBytes <= item.limits.maxWorkingBytes else {
+                    throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
+                }
+            }
+            guard let made else {
+                leaveOut("it is damaged")
+                continue
+            }
+            if let excess = GainMapMaker.excess(bytes: made.count, output.item.settings) {
+                leaveOut(excess)
+                continue
+            }
+            let announced = output.encode.metadata.announcing(map, bytes: made.count)
+            announced.notes.forEach(tell)
+            preparation.outputs[index].encode.metadata = announced.metadata
+            preparation.outputs[index].encode.gainMap = made
+            result.workingBytes += made.count
+        }
     }
 
     /// Why an input has no output, of what its pipeline threw.

@@ -75,6 +75,8 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     /// Colour (8-bit R, G, B) under clear parts where the output has no alpha.
     package var matte: [UInt8] = [255, 255, 255]
     package var metadata: MetadataSelection = .keep
+    /// A gain map of the input does not come along; nil keeps it where it can be kept.
+    package var leavesOutGainMap: Bool?
     /// Takes the place of who made the picture by its metadata.
     package var artist: String?
     /// Takes the place of the notice in its metadata.

@@ -74,6 +74,20 @@ import Testing
         #expect(ended.errors.contains("the package libjxl0.7 has it"))
     }
 
+    /// libjxl 0.7 describes each on standard error, by file and line of its own source.
+    @Test func aDamagedPictureIsToldInOurOwnWordsAlone() throws {
+        try place.putPhotos(1)
+        #expect(try place.bgrun("export", "photos", "--out", "jxl", "--size", "300", "--format", "jxl").status == 0)
+        let path = place.path + "/jxl/photo-0001.jxl"
+        var file = Array(try Data(contentsOf: URL(filePath: path)))
+        for index in stride(from: file.count / 3, to: file.count, by: 97) { file[index] ^= 0x55 }
+        try Data(file).write(to: URL(filePath: path))
+        let ended = try place.bgrun("export", "jxl", "--out", "out", "--format", "png", "--progress", "json")
+        #expect(ended.status == 65)
+        let strange = ended.errors.split(separator: "\n").filter { !$0.hasPrefix("{") }
+        #expect(strange.isEmpty, "\(strange)")
+    }
+
     private func estimatedSeconds(_ format: String) throws -> Double {
         let shown = try place.bgrun(
             "export", "photos", "--out", "out", "--size", "4000", "--format", format, "--dry-run", "--json")

@@ -1,5 +1,7 @@
+import BGRunCommands
 import Foundation
 import Glibc
+import SchedulingCore
 import Testing
 
 /// Stopping, killing, crashing, and going on.
@@ -52,6 +54,49 @@ import Testing
         #expect(run.end().status == 128 + signal)
         #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
         #expect(try place.contents("out") == reference())
+    }
+
+    @Test func aStopWaitsForAnEncodeThatIsToEndSoon() throws {
+        try place.putPhotos()
+        let run = try CommandRun(
+            [
+                "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--grace", "2s",
+                "--workers", "2",
+            ], in: place, environment: ["BGRUN_TEST_SLOW_ENCODE_ON": "photo-0003:8"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        run.send(SIGINT)
+        let ended = run.end()
+        // Killed after the grace, it would be left to a later run.
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try place.contents("out").count == Photos.count)
+    }
+
+    @Test func aStopDoesNotWaitForAnEncodeThatTakesLonger() throws {
+        try place.putPhotos()
+        let run = try CommandRun(
+            [
+                "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--grace", "100ms",
+                "--workers", "2",
+            ], in: place, environment: ["BGRUN_TEST_SLOW_ENCODE_ON": "photo-0003:600"])
+        try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        run.send(SIGINT)
+        #expect(run.end().status == 75)
+        #expect(try place.contents("out").count == Photos.count - 1)
+    }
+
+    @Test func aStopNamesTheEncodeThatItWaitsFor() {
+        var words = StopWords(
+            sentence: "Stopping", inWork: 2, patience: .seconds(5), givesUp: false,
+            encode: .init(expected: .seconds(12), longest: .milliseconds(23_400)), longestEncode: 40)
+        #expect(
+            words.text
+                == "Stopping: finishing 2 in work, for at most 5 s (Ctrl-C leaves at once). An encode under way ends "
+                + "in about 12 s and is waited for, for at most 24 s.")
+        words.encode = nil
+        #expect(
+            words.text.hasSuffix("The longest encode takes about 40 s; one that has not ended by then is given up."))
+        (words.longestEncode, words.givesUp) = (0.2, true)
+        #expect(words.text == "Stopping: what is all but done of 2 in work is finished, within 5 s.")
     }
 
     @Test func theTimeBudgetStopsCleanly() throws {

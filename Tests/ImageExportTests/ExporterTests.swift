@@ -237,14 +237,17 @@ import Testing
             limits: DecodeLimits())
         var afterDecoding = 0
         var encodings: [Double] = []
+        var encode: ItemProgress.Encode?
         let result = ImageExporter().export(item) { progress in
             if progress.done == progress.total { afterDecoding += 1 }
             if let seconds = progress.silentSeconds { encodings.append(seconds) }
+            encode = progress.encode ?? encode
             return true
         }
         #expect(result.status == .good)
         #expect(afterDecoding > 200 / 32)
         #expect(encodings == [CodecCost.encoding(.jpeg) * 0.06])
+        #expect(encode == .init(seconds: CodecCost.encoding(.jpeg) * 0.06, hearsStop: true))
     }
 
     /// Cameras mark Adobe RGB in EXIF alone: no colour space of their own, and an interoperability index of R03.

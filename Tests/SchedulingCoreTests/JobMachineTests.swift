@@ -92,6 +92,79 @@ import Testing
                 == .settle(item: 0, .hung(after: .seconds(60))))
     }
 
+    /// A machine with one item on each of two workers, whose first is in an encode of ten seconds since second 10.
+    private func encoding(hearsStop: Bool, seconds: Double = 10) -> JobMachine {
+        var machine = JobMachine(itemCount: 2, limits: limits, lanes: LanePolicy(.cpu, deviceIsUsable: false))
+        _ = machine.start(at: .zero)
+        machine.entersSilentPhase(
+            worker: 0, of: .seconds(100), encode: .init(expected: .seconds(seconds), hearsStop: hearsStop),
+            at: .seconds(10))
+        return machine
+    }
+
+    @Test(arguments: [true, false]) func aStopSparesTheEncodeInWork(hearsStop: Bool) {
+        var machine = encoding(hearsStop: hearsStop)
+        _ = machine.stop(.userStop, at: .seconds(14))
+        #expect(machine.encodeWait(at: .seconds(14)) == .init(expected: .seconds(6), longest: .seconds(16)))
+        #expect(machine.nextDeadline == .seconds(19))
+        #expect(machine.timePassed(now: .seconds(19)) == [.kill(worker: 1)], "the other has the grace alone")
+        #expect(machine.nextDeadline == .seconds(30), "twice what it is to take")
+        #expect(machine.timePassed(now: .seconds(29)).isEmpty)
+        #expect(machine.timePassed(now: .seconds(30)) == [.kill(worker: 0)])
+    }
+
+    @Test func anEncodeThatIsNotToEndInTimeIsNotSpared() {
+        var machine = encoding(hearsStop: false, seconds: 36)
+        _ = machine.stop(.userStop, at: .seconds(14))
+        #expect(machine.encodeWait(at: .seconds(14)) == nil, "30 s are six times the grace, 32 are left")
+        #expect(machine.timePassed(now: .seconds(19)).count == 2)
+        var late = encoding(hearsStop: false, seconds: 34)
+        _ = late.stop(.userStop, at: .seconds(14))
+        #expect(late.encodeWait(at: .seconds(14)) == .init(expected: .seconds(30), longest: .seconds(30)))
+        var overdue = encoding(hearsStop: false, seconds: 2)
+        _ = overdue.stop(.userStop, at: .seconds(14))
+        #expect(overdue.encodeWait(at: .seconds(14)) == nil, "nobody knows when it ends")
+        #expect(overdue.timePassed(now: .seconds(19)).count == 2)
+    }
+
+    @Test func aStopWithALimitSparesOnlyWhatHearsNothingAndWithinTheGrace() {
+        let limit = Duration.milliseconds(150)
+        var hearing = encoding(hearsStop: true)
+        _ = hearing.stop(.userStop, within: limit, at: .seconds(17))
+        #expect(hearing.timePassed(now: .seconds(17) + limit).count == 2)
+        var deaf = encoding(hearsStop: false)
+        let asked = deaf.stop(.userStop, within: limit, at: .seconds(17))
+        #expect(asked == [.giveUp(worker: 0), .giveUp(worker: 1)])
+        #expect(deaf.timePassed(now: .seconds(17) + limit) == [.kill(worker: 1)])
+        #expect(deaf.nextDeadline == .milliseconds(21_500), "nine tenths of the grace")
+        var long = encoding(hearsStop: false)
+        _ = long.stop(.userStop, within: limit, at: .seconds(15))
+        #expect(long.timePassed(now: .seconds(15) + limit).count == 2, "five seconds are left, more than 4.5")
+        var second = encoding(hearsStop: false)
+        _ = second.stop(.userStop, at: .seconds(14))
+        _ = second.stop(.userStop, within: limit, at: .seconds(15))
+        #expect(second.timePassed(now: .seconds(15) + limit).count == 2, "the later stop is the shorter one")
+    }
+
+    @Test func aStopWaitsForOneEncodeOfEachWorker() {
+        var machine = encoding(hearsStop: false)
+        _ = machine.stop(.userStop, at: .seconds(14))
+        let next = JobMachine.Encode(expected: .seconds(2), hearsStop: false)
+        machine.entersSilentPhase(worker: 0, of: .seconds(100), encode: next, at: .seconds(20))
+        #expect(machine.timePassed(now: .seconds(20)).contains(.kill(worker: 0)), "the next output's is another")
+        // One that begins between the stop and its deadline is the first.
+        var first = JobMachine(itemCount: 1, limits: limits, lanes: LanePolicy(.cpu, deviceIsUsable: false))
+        _ = first.start(at: .zero)
+        _ = first.stop(.userStop, at: .seconds(1))
+        first.entersSilentPhase(
+            worker: 0, of: .seconds(100), encode: .init(expected: .seconds(8), hearsStop: true), at: .seconds(2))
+        #expect(first.timePassed(now: .seconds(6)).isEmpty)
+        #expect(first.nextDeadline == .seconds(18))
+        #expect(
+            first.itemFinished(worker: 0, .made(megapixels: 1), at: .seconds(9)).last
+                == .finish(.completed(failures: 0)))
+    }
+
     @Test func afterAStopNothingIsHandedOutAndItemsInFlightFinish() {
         var job = JobSimulation(items: 10, limits: limits)
         job.stop(.userStop, at: .milliseconds(150))

@@ -18,7 +18,7 @@ struct EncoderComparison {
         self.rounds = rounds
     }
 
-    /// Finds the quality of each program by bisection; bgrun, which comes first, has that of the format.
+    /// Finds the quality of each program between two neighbouring ones; bgrun, which comes first, has that of the format.
     ///
     /// - Parameters:
     ///   - programs: bgrun first.
@@ -37,24 +37,14 @@ struct EncoderComparison {
         var matched = [Matched(program: own, quality: format.quality)]
         for program in programs.dropFirst() {
             do {
-                var (low, high) = (1, 100)
-                while low < high {
-                    let middle = (low + high) / 2
-                    if try trial(program, middle, truth, pictures).psnr < goal.psnr {
-                        low = middle + 1
-                    } else {
-                        high = middle
-                    }
+                var match = QualityMatch(goal: goal.psnr, first: format.quality)
+                while let quality = match.next {
+                    let made = try trial(program, quality, truth, pictures)
+                    match.tried((quality, made.psnr, made.bytes))
                 }
-                let above = try trial(program, low, truth, pictures)
-                let below = try trial(program, max(low - 1, 1), truth, pictures)
-                let isBelow = goal.psnr - below.psnr < abs(above.psnr - goal.psnr)
-                let best = isBelow ? below : above
-                matched.append(Matched(program: program, quality: isBelow ? max(low - 1, 1) : low))
+                guard let best = match.nearest, let bytes = match.bytesAtGoal else { continue }
+                matched.append(Matched(program: program, quality: best.quality))
                 table.add("\(format.rawValue): bgrun - \(program.key)", goal.psnr - best.psnr, "dB")
-                // At exactly bgrun's PSNR, between the two steps.
-                let share = above.psnr > below.psnr ? (goal.psnr - below.psnr) / (above.psnr - below.psnr) : 1
-                let bytes = below.bytes * pow(above.bytes / below.bytes, share)
                 table.add("\(format.rawValue): bytes at that PSNR, bgrun / \(program.key)", goal.bytes / bytes, "x")
             } catch let error as ProcessError {
                 absent.append("\(format.rawValue), \(program.key): \(error)")

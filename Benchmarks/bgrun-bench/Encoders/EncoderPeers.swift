@@ -24,7 +24,7 @@ struct EncoderPeers {
                 return [
                     Invocation(
                         program: bgrun, arguments: ["export"] + files + fixed + size + coded,
-                        environment: ["XDG_STATE_HOME": state])
+                        environment: ["XDG_STATE_HOME": state, "BGRUN_IN_PROCESS": "1"])
                 ]
             }, splitsItself: { ["--workers", "\($0)"] })
     }
@@ -47,8 +47,9 @@ struct EncoderPeers {
                 let edge = one == .kept ? "10000x10000>" : "2048x2048"
                 let target = "\(out)/%s.\(format.rawValue)[Q=\(quality)\(effort)]"
                 return [
+                    // With "-e srgb", 8.14 changes the codes of pictures without a profile.
                     Invocation(
-                        program: program, arguments: ["-s", edge, "-o", target, "-e", "srgb"] + files,
+                        program: program, arguments: ["-s", edge, "-o", target] + files,
                         environment: ["VIPS_CONCURRENCY": "1"])
                 ]
             }
@@ -65,7 +66,7 @@ struct EncoderPeers {
             for path in sys.argv[4:]:
                 name = os.path.join(sys.argv[1], os.path.splitext(os.path.basename(path))[0] + '.\(format.rawValue)')
                 edge = int(sys.argv[2])
-                image = pyvips.Image.thumbnail(path, edge, height=edge, size='down', output_profile='srgb')
+                image = pyvips.Image.thumbnail(path, edge, height=edge, size='down')
                 image.\(save), Q=int(sys.argv[3]), effort=\(effort))
             """
         return [

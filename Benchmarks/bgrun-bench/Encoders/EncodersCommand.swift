@@ -8,8 +8,8 @@ struct EncodersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encoders", abstract: "Time exports to AVIF, JPEG XL and WebP against other programs.",
         discussion: """
-            The quality of each program is chosen so that its files come nearest to the luma PSNR of bgrun's, on pictures \
-            that are not resized; the same quality is then timed, in rounds of all programs in turn. Ratios are of \
+            The quality of each program is chosen so that its files come nearest to the luma PSNR of bgrun's, on two small \
+            pictures that are not resized; the same quality is then timed, in rounds of all programs in turn. Ratios are of \
             bgrun's figure to the program's, medians over the rounds: below 1 bgrun takes less. Run it from the root \
             of the package.
             """)
@@ -27,7 +27,7 @@ struct EncodersCommand: ParsableCommand {
     var formats: [EncodedFormat] = EncodedFormat.allCases
 
     @Option(
-        name: .customLong("case"), help: "kept (2 MP to the same size), resized (24 MP to 2048 px); by default both.")
+        name: .customLong("case"), help: "kept (2 MP to the same size), resized (12 MP to 2048 px); by default both.")
     var cases: [EncoderCase] = EncoderCase.allCases
 
     @Option(help: "Program to measure; by default the bgrun beside this one.")
@@ -56,7 +56,7 @@ struct EncodersCommand: ParsableCommand {
         var comparison = EncoderComparison(scratch: scratch, rounds: rounds)
         let pictures = try Dictionary(
             uniqueKeysWithValues: EncoderCase.allCases.map { ($0, try $0.pictures(count, in: scratch)) })
-        let tried = Array((pictures[.kept] ?? []).prefix(2))
+        let tried = try EncoderCase.pictures(2, width: 960, height: 640, in: scratch + "/tried")
         for format in formats {
             let matched = try comparison.matched(peers.programs(for: format), format, on: tried)
             for one in cases {
@@ -74,8 +74,11 @@ enum EncoderCase: String, ExpressibleByArgument, CaseIterable, Sendable {
 
     /// Upright pictures in sRGB, which every program writes as they are.
     func pictures(_ count: Int, in scratch: String) throws -> [String] {
-        let (width, height) = self == .kept ? (1920, 1280) : (6000, 4000)
-        let folder = "\(scratch)/\(rawValue)"
+        let (width, height) = self == .kept ? (1920, 1280) : (4200, 2800)
+        return try Self.pictures(count, width: width, height: height, in: "\(scratch)/\(rawValue)")
+    }
+
+    static func pictures(_ count: Int, width: Int, height: Int, in folder: String) throws -> [String] {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return try (0..<count).map { index in
             let path = "\(folder)/photo-\(index + 1).jpg"

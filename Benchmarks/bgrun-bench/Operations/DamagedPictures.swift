@@ -48,7 +48,7 @@ struct DamagedPictures {
     /// Mean over the pictures of the ratio in decibels between the range and what is left of the damage.
     func psnr(of files: [String]) throws -> Double {
         let ratios = try zip(files, clean).map { path, clean -> Double in
-            let pixels = try decoded(path)
+            let pixels = try DecodedPicture(path).pixels
             guard pixels.count == clean.count else { throw ProcessError(description: "\(path) has another size") }
             var sum = 0.0
             for i in clean.indices where i % 4 < 3 {
@@ -58,26 +58,6 @@ struct DamagedPictures {
             return 10 * log10(255 * 255 * Double(clean.count / 4 * 3) / sum)
         }
         return ratios.reduce(0, +) / Double(ratios.count)
-    }
-
-    private func decoded(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ProcessError(description: "\(path) is missing")
-        }
-        return try data.withUnsafeBytes { file in
-            let decoder = try CodecRegistry.decoder(for: file, limits: DecodeLimits())
-            let (width, height) = try decoder.start(scaleEighths: 8)
-            var pixels = [UInt8](repeating: 0, count: width * height * 4)
-            try pixels.withUnsafeMutableBytes { rows in
-                guard let base = rows.baseAddress else { return }
-                var row = 0
-                while row < height {
-                    row += try decoder.readRows(
-                        into: base + row * width * 4, strideBytes: width * 4, count: height - row)
-                }
-            }
-            return pixels
-        }
     }
 
     private func noisy(_ pixels: [UInt8], sigma: Double, seed: UInt64) -> [UInt8] {

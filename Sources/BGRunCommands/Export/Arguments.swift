@@ -116,6 +116,9 @@ struct OutputFlags: ParsableArguments {
     @Flag(name: .customLong("444"), help: "Full colour resolution in jpeg and avif.")
     var fullChroma = false
 
+    @Flag(help: "Leave out the gain map (Ultra HDR) that a jpeg hands on to a jpeg.")
+    var noGainMap = false
+
     @Option(help: .init("Of a camera's raw file: develop (default), or the preview in it.", valueName: "way"))
     var raw: String?
 
@@ -154,7 +157,7 @@ struct OutputFlags: ParsableArguments {
         try encoder.apply(to: &base)
         let flags = [
             ("enlarge", enlarge), ("linear", linear), ("exact", exact), ("optimize", optimize),
-            ("progressive", progressive), ("444", fullChroma),
+            ("progressive", progressive), ("444", fullChroma), ("no-gain-map", noGainMap),
         ]
         for case (let key, true) in flags { try base.set(key, to: nil) }
         let operations = try look.operations()

@@ -54,6 +54,7 @@ struct OutputSpec: Hashable, Sendable {
             settings.bitsPerChannel = bits
         case "color": settings.colorSpace = try Self.choice(key, required(key, value))
         case "metadata": settings.metadata = try Self.selection(required(key, value))
+        case "no-gain-map": settings.leavesOutGainMap = try flag(key, value) ? true : nil
         case "artist": settings.artist = try required(key, value)
         case "copyright": settings.copyright = try required(key, value)
         case "watermark": settings.pictureMark = try Self.pictureMark(required(key, value))

@@ -80,7 +80,8 @@ final class ItemConduct {
             let now = now
             if !isSilent || now >= nextSign {
                 nextSign = now + Self.signInterval
-                send(.silent(seconds: Self.silenceSeconds + Self.silenceFactor * expected))
+                let longest = Self.silenceSeconds + Self.silenceFactor * expected
+                send(.silent(seconds: longest, encode: isSilent ? nil : progress.encode))
             }
         }
         isSilent = progress.silentSeconds != nil

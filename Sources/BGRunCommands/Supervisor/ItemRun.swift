@@ -163,8 +163,11 @@ final class ItemRun<Plan: WorkPlan> {
                     meter.progressed(
                         worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
                 }
-            case .message(.silent(let seconds)):
-                machine.entersSilentPhase(worker: worker, of: .seconds(seconds), at: now)
+            case .message(.silent(let seconds, let encode)):
+                let encode = encode.map {
+                    JobMachine.Encode(expected: .seconds($0.seconds), hearsStop: $0.hearsStop)
+                }
+                machine.entersSilentPhase(worker: worker, of: .seconds(seconds), encode: encode, at: now)
             case .message(.halted):
                 perform(machine.halted(worker: worker, at: now))
             case .message(.result(let result)):
@@ -304,30 +307,18 @@ final class ItemRun<Plan: WorkPlan> {
     /// Without a limit items in work may come to their end within the grace time.
     private func stop(_ reason: StopReason, _ sentence: String, within limit: Duration? = nil) {
         guard !isStopping || limit != nil else { return }
+        let moment = now
+        let actions = machine.stop(reason, within: limit, at: moment)
         if !isStopping, !inFlight.isEmpty {
-            let patience = TimeSpan(duration: limit ?? settings.limits.grace)
-            let manner =
-                limit == nil
-                ? "finishing \(inFlight.count) in work, for at most \(patience) (Ctrl-C leaves at once)."
-                : "what is all but done of \(inFlight.count) in work is finished, within \(patience)."
-            let longest = inFlight.values.map { plan.longestSilence(of: $0.item) }.max() ?? 0
-            let wait = longest < Self.toldSilence ? "" : Self.silence(longest, patience: patience)
-            ledger.stopping(reason, "\(sentence): \(manner)\(wait)")
+            let words = StopWords(
+                sentence: sentence, inWork: inFlight.count, patience: limit ?? settings.limits.grace,
+                givesUp: limit != nil, encode: machine.encodeWait(at: moment),
+                longestEncode: inFlight.values.map { plan.longestSilence(of: $0.item) }.max() ?? 0)
+            ledger.stopping(reason, words.text)
         }
         isStopping = true
         stopLimit = limit
-        perform(machine.stop(reason, within: limit, at: now))
-    }
-
-    /// Encoders below this end before somebody wonders, in seconds.
-    private static var toldSilence: Double { 1 }
-
-    /// What keeps a stop waiting, in words.
-    private static func silence(_ seconds: Double, patience: TimeSpan) -> String {
-        let time = ProgressDisplay.text(seconds...seconds)
-        let isLonger = patience.duration < .seconds(seconds)
-        return " The longest encode takes about \(time)"
-            + (isLonger ? "; one that has not ended by then is given up." : ".")
+        perform(actions)
     }
 
     /// How long an item may still take that is to be given up: what a chunk takes, and no longer than a stop may.

@@ -3,6 +3,7 @@ import ChunkedCompute
 import Confinement
 import Foundation
 import Glibc
+import ImageCodecs
 import ImageExport
 import JobLink
 import Synchronization
@@ -15,6 +16,7 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
+        CodecMemory.keepFreed()
         // Before there is another thread: that one would keep its rights.
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
         leaveWithSupervisor()
@@ -31,7 +33,12 @@ struct WorkerCommand: ParsableCommand {
                     guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
                     continue
                 }
-                let result = worker.result(of: order, inputs) { conduct.mayGoOn($0) }
+                let result = worker.result(of: order, inputs) { progress in
+                    let slowed = faults.slowed(progress, of: order.input)
+                    let goesOn = conduct.mayGoOn(slowed ?? progress)
+                    if let slowed { WorkerFaults.takeTime(slowed) }
+                    return goesOn
+                }
                 conduct.itemEnded()
                 if result.failure?.code == "device" { worker.forget(order.lane) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }
@@ -129,12 +136,26 @@ struct WorkerFaults {
     private let crash: String?
     private let hang: String?
     private let die: String?
+    /// A path, and how many seconds its encodes take.
+    private let slow: (path: String, seconds: Double)?
 
     init(_ environment: [String: String]) {
         crash = environment["BGRUN_TEST_CRASH_ON"]
         hang = environment["BGRUN_TEST_HANG_ON"]
         die = environment["BGRUN_TEST_KILL_ON"]
+        let parts = (environment["BGRUN_TEST_SLOW_ENCODE_ON"] ?? "").split(separator: ":").map(String.init)
+        slow = parts.count == 2 ? Double(parts[1]).map { (parts[0], $0) } : nil
     }
+
+    /// What is told of an encode that takes long and hears nothing; nil for any other moment.
+    func slowed(_ progress: ItemProgress, of input: String) -> ItemProgress? {
+        guard let slow, progress.encode != nil, input.contains(slow.path) else { return nil }
+        var slowed = progress
+        slowed.encode = .init(seconds: slow.seconds, hearsStop: false)
+        return slowed
+    }
+
+    static func takeTime(_ progress: ItemProgress) { usleep(UInt32((progress.encode?.seconds ?? 0) * 1e6)) }
 
     func strike(_ input: String) {
         if let crash, input.contains(crash) {

@@ -79,8 +79,8 @@ struct WorkerTerms: Codable, Sendable {
 enum WorkerMessage: Codable, Sendable {
     /// Sign of life of the item in flight, at most four a second.
     case progress(done: Int, total: Int)
-    /// A codec that gives no sign of life begins; it may take so many seconds.
-    case silent(seconds: Double)
+    /// A codec that gives no sign of life begins, or goes on; it may take so many seconds. An encoder that begins is named.
+    case silent(seconds: Double, encode: ItemProgress.Encode?)
     /// It stands still, as it was told to.
     case halted
     /// Ends the item in flight.

@@ -57,8 +57,10 @@ struct JobFlags: ParsableArguments {
 
     @Option(
         help: .init(
-            "Time for inputs in work after a stop, e.g. 500ms or 5s (default); what is not done then is done by the next run.",
-            valueName: "time"), transform: TimeSpan.parse)
+            """
+            Time for inputs in work after a stop, e.g. 500ms or 5s (default), and up to six times that for an encode that is \
+            to end by then; what is not done then is done by the next run.
+            """, valueName: "time"), transform: TimeSpan.parse)
     var grace = TimeSpan(duration: .seconds(5))
 
     @Option(

@@ -152,7 +152,9 @@ static ic_status open_jxl(const ic_picture_source *source, void **opaque, ic_pic
     jxl->JxlDecoderSetDecompressBoxes(decoder, JXL_TRUE);
     jxl->JxlDecoderSetInput(decoder, source->bytes, source->size);
     jxl->JxlDecoderCloseInput(decoder);
+    ic_quiet_begin();
     ic_status status = read_header(state, decoder, info, error);
+    ic_quiet_end();
     jxl->JxlDecoderDestroy(decoder);
     info->xmp = state->xmp.bytes;
     info->xmp_size = state->xmp.size;
@@ -207,7 +209,10 @@ static ic_status decode_jxl(void *opaque, const ic_picture_info *info, ic_pictur
     jxl->JxlDecoderSetUnpremultiplyAlpha(decoder, JXL_TRUE);
     jxl->JxlDecoderSetParallelRunner(decoder, ic_jxl_run, &target->pulse);
     jxl->JxlDecoderSetInput(decoder, state->source.bytes, state->source.size);
+    // Damage is a result like any other; the library describes it line by line.
+    ic_quiet_begin();
     ic_status status = read_frame(state, decoder, info, target, error);
+    ic_quiet_end();
     jxl->JxlDecoderDestroy(decoder);
     return status;
 }

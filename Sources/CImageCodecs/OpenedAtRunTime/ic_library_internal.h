@@ -26,3 +26,8 @@ const void *ic_library_functions(
         } functions;                                                                                                   \
         return ic_library_functions(library, names, sizeof names / sizeof names[0], functions.pointers, error);        \
     }
+
+/// Between these, what the calling library prints to the C stream stderr is lost, and so is what others print there meanwhile;
+/// the descriptor stays as it is. For libraries that have no switch for it.
+void ic_quiet_begin(void);
+void ic_quiet_end(void);

@@ -82,5 +82,13 @@ ic_status ic_jpeg_encoder_icc(ic_jpeg_encoder *encoder, const uint8_t *icc, size
 ic_status ic_jpeg_encoder_write(
     ic_jpeg_encoder *encoder, const uint8_t *rows, size_t stride_bytes, int32_t count, ic_error *error);
 
+/// Bytes of the file so far; after its last segment, before its first row.
+size_t ic_jpeg_encoder_position(const ic_jpeg_encoder *encoder);
+
 /// Ends the file and lends its bytes until the encoder is closed.
 ic_status ic_jpeg_encoder_finish(ic_jpeg_encoder *encoder, const uint8_t **bytes, size_t *size, ic_error *error);
+
+/// Puts another file behind the finished one, overwrites `patch_size` bytes at `patch_start`, and lends both files as one.
+ic_status ic_jpeg_encoder_attach(
+    ic_jpeg_encoder *encoder, const uint8_t *file, size_t file_size, size_t patch_start, const uint8_t *patch,
+    size_t patch_size, const uint8_t **bytes, size_t *size, ic_error *error);

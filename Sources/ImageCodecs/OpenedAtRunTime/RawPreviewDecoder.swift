@@ -19,7 +19,8 @@ final class RawPreviewDecoder: ImageDecoder {
         var count = 0
         do throws(CodecError) {
             try checked { ic_picture_decoder_preview(handle, &start, &count, &$0) }
-            preview = try JPEGDecoder(UnsafeRawBufferPointer(start: start, count: count), limits: limits)
+            preview = try JPEGDecoder(
+                UnsafeRawBufferPointer(start: start, count: count), limits: limits, looksForGainMap: false)
         } catch {
             ic_picture_decoder_close(handle)
             throw error

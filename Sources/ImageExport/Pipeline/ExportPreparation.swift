@@ -53,7 +53,7 @@ struct ExportPreparation {
             var color = try source.transform(to: settings.colorSpace, layout: working)
             let parts = ImageOperation.split(settings.operations ?? [], resizes: !identity || needsMatte)
             let orientation = Orientation(of: header, settings)
-            let rotation = settings.straighten.map { orientation.isMirrored ? -$0 : $0 }
+            let rotation = orientation.rotation(settings)
             let isChained = !parts.before.isEmpty || rotation != nil
             let colorFirst = color != nil && isChained
             var chain: Int?
@@ -128,7 +128,7 @@ struct ExportPreparation {
             outputs.append(Output(plan: plan, chain: chain, encode: encode, item: output))
         }
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
-        for output in outputs { workingBytes += Self.bytes(output, sourceWidth: sourceWidth) }
+        for output in outputs { workingBytes += Self.bytes(output.plan, sourceWidth: sourceWidth) }
         for (index, chain) in chains.enumerated() {
             let readers = outputs.filter { $0.chain == index }.map { Self.windowRows($0.plan) }
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
@@ -178,14 +178,14 @@ struct ExportPreparation {
         }
     }
 
-    private static func windowRows(_ plan: OutputPipeline.Plan) -> Int {
+    /// Source rows that a pipeline needs at a time, an estimate from above.
+    static func windowRows(_ plan: OutputPipeline.Plan) -> Int {
         let reduction = max(1, Double(plan.resize?.sourceHeight ?? 1) / Double(plan.geometry.height))
         return Int(Double(plan.chunkRows + 8) * reduction * 1.3) + (plan.resize?.vTaps ?? 0)
     }
 
     /// What one output holds at its peak, the source window that it needs included.
-    private static func bytes(_ output: Output, sourceWidth: Int) -> Int {
-        let plan = output.plan
+    static func bytes(_ plan: OutputPipeline.Plan, sourceWidth: Int) -> Int {
         let width = plan.geometry.width
         let pixel = max(plan.workingLayout.bytesPerPixel, plan.outputLayout.bytesPerPixel)
         let windowRows = windowRows(plan)

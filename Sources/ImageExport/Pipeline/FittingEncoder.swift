@@ -55,7 +55,8 @@ final class FittingEncoder: ImageEncoder {
         }
         guard quality == nil else { return }
         var search = QualitySearch(
-            ceiling: request.quality, bytes: size, maxBytes: maxBytes, fixedBytes: request.metadata.totalBytes)
+            ceiling: request.quality, bytes: size, maxBytes: maxBytes,
+            fixedBytes: request.metadata.totalBytes + (request.gainMap?.count ?? 0))
         while let next = search.next {
             try pulse?.check()
             attempts += 1

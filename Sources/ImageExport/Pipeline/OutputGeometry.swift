@@ -94,6 +94,18 @@ package struct OutputGeometry: Hashable, Sendable {
             && cropHeight == Double(storedHeight)
     }
 
+    /// The same part of a picture of another size, in proportion.
+    func scaled(from: (width: Int, height: Int), to: (width: Int, height: Int)) -> OutputGeometry {
+        var copy = self
+        copy.cropX = cropX * Double(to.width) / Double(from.width)
+        copy.cropWidth = cropWidth * Double(to.width) / Double(from.width)
+        copy.cropY = cropY * Double(to.height) / Double(from.height)
+        copy.cropHeight = cropHeight * Double(to.height) / Double(from.height)
+        copy.width = max(1, (2 * width * to.width + from.width) / (2 * from.width))
+        copy.height = max(1, (2 * height * to.height + from.height) / (2 * from.height))
+        return copy
+    }
+
     /// How many stored pixels one output pixel covers, the smaller of both directions.
     package var reduction: Double { min(cropWidth / Double(width), cropHeight / Double(height)) }
 }
@@ -103,4 +115,7 @@ extension Orientation {
     init(of header: ImageHeader, _ settings: OutputSettings) {
         self = Orientation(header.orientation).turned(settings.turns ?? 0)
     }
+
+    /// Degrees by which the stored picture is turned, so that the upright one is as the settings say; nil for none.
+    func rotation(_ settings: OutputSettings) -> Double? { settings.straighten.map { isMirrored ? -$0 : $0 } }
 }

@@ -9,17 +9,19 @@ struct PipelinePump {
     private let branches: [Branch]
 
     /// - Parameters:
-    ///   - pipelines: One for each output of the preparation.
-    ///   - preparation: Knows which outputs read which chain.
+    ///   - pipelines: Each with the place of the chain that it reads; nil reads the source.
+    ///   - chains: What comes before.
     ///   - lane: Where chains run.
-    init(_ pipelines: [OutputPipeline], _ preparation: ExportPreparation, lane: any ImageLane) {
+    init(
+        _ pipelines: [(OutputPipeline, chain: Int?)], chains: [ChainRunner.Plan], lane: any ImageLane
+    ) {
         func readers(of chain: Int?) -> [OutputPipeline] {
-            zip(pipelines, preparation.outputs).filter { $1.chain == chain }.map(\.0)
+            pipelines.filter { $0.chain == chain }.map(\.0)
         }
         let direct = readers(of: nil)
         branches =
             (direct.isEmpty ? [] : [Branch(runner: nil, pipelines: direct)])
-            + preparation.chains.enumerated().map { index, plan in
+            + chains.enumerated().map { index, plan in
                 let readers = readers(of: index)
                 let runner = ChainRunner(
                     plan: plan, lane: lane, readerRows: readers.map(\.sourceWindowRows).max() ?? 0)
@@ -79,5 +81,13 @@ struct PipelinePump {
                 try tell()
             }
         }
+    }
+}
+
+extension PipelinePump {
+    /// For one pipeline an output of the preparation.
+    init(_ pipelines: [OutputPipeline], _ preparation: ExportPreparation, lane: any ImageLane) {
+        self.init(
+            zip(pipelines, preparation.outputs).map { ($0, chain: $1.chain) }, chains: preparation.chains, lane: lane)
     }
 }

@@ -28,6 +28,32 @@ extension JobMachine {
         case givenUp
     }
 
+    /// An encoder at work on an item.
+    package struct Encode: Hashable, Sendable {
+        /// What it takes on a common machine.
+        package var expected: Duration
+        /// It can be stopped on its way.
+        package var hearsStop: Bool
+
+        package init(expected: Duration, hearsStop: Bool) {
+            self.expected = expected
+            self.hearsStop = hearsStop
+        }
+    }
+
+    /// An encode that a stop waits for longer than for anything else.
+    package struct Wait: Hashable, Sendable {
+        /// When it is likely to end, from now.
+        package var expected: Duration
+        /// When it is killed, from now.
+        package var longest: Duration
+
+        package init(expected: Duration, longest: Duration) {
+            self.expected = expected
+            self.longest = longest
+        }
+    }
+
     /// How a worker's process ended.
     package enum Death: Hashable, Sendable {
         case exited(status: Int32)
@@ -71,6 +97,8 @@ extension JobMachine {
         package var hang: Duration
         /// Time for items in flight after a stop (rule 71).
         package var grace: Duration
+        /// As many times that for one encode of each worker that is to end within it.
+        package static let encodeGraces = 6
 
         package init(
             workers: Int, claimBytes: Int, hang: Duration = .seconds(60), grace: Duration = .seconds(5)

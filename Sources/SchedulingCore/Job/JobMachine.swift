@@ -11,9 +11,18 @@ package struct JobMachine: Sendable {
         /// Leaves by `stop`, or when the last item is settled.
         case running
         /// Nothing is handed out any more. Leaves when no item is in flight.
-        case stopping(StopReason, deadline: Duration)
+        case stopping(StopReason, StopTerms)
         /// Events that come late are ignored.
         case finished
+    }
+
+    fileprivate struct StopTerms: Sendable {
+        /// What is in flight then is killed.
+        var deadline: Duration
+        /// Beyond it, an encode that was spared.
+        var latest: Duration
+        /// Items are given up, so that nothing but what hears no stop is spared.
+        var givesUp: Bool
     }
 
     private enum Slot: Sendable {
@@ -53,6 +62,10 @@ package struct JobMachine: Sendable {
         var motion = Motion.going
         /// It is done again on the CPU unless it gets done after all.
         var leavesDevice = false
+        /// The encoder at work, and since when.
+        var encode: (what: Encode, since: Duration)?
+        /// Until when a stop waits for the one encode that it spares.
+        var sparedUntil: Duration?
     }
 
     /// What becomes of an item whose worker is killed.
@@ -111,13 +124,42 @@ package struct JobMachine: Sendable {
 
     /// A worker's item entered a phase that gives no sign of life and may take so long; the limit of silence applies
     /// again from the next sign on. A phase extends the limit once, so a hang within it is still found (rule 62).
-    package mutating func entersSilentPhase(worker: Int, of length: Duration, at now: Duration) {
+    ///
+    /// - Parameters:
+    ///   - worker: Whose item it is.
+    ///   - length: The longest silence from now on.
+    ///   - encode: The encoder that begins; nil where the one before goes on, or where it is none.
+    ///   - now: The time.
+    package mutating func entersSilentPhase(
+        worker: Int, of length: Duration, encode: Encode? = nil, at now: Duration
+    ) {
         heard(worker, patience: max(limits.hang, length), at: now)
+        guard let encode, var busy = slots[worker].busy else { return }
+        busy.encode = (encode, since: now)
+        if case .stopping(_, let terms) = state {
+            // A stop waits for one encode of each worker.
+            busy.sparedUntil = busy.sparedUntil == nil ? busy.spared(by: terms, at: now) : terms.deadline
+        }
+        slots[worker] = .busy(busy)
+    }
+
+    /// The longest that a stop goes on to wait for an encode beyond its deadline; nil where there is none, or no stop.
+    package func encodeWait(at now: Duration) -> Wait? {
+        guard case .stopping(_, let terms) = state else { return nil }
+        return slots.compactMap(\.busy).compactMap { busy -> Wait? in
+            guard let end = busy.sparedUntil, end > terms.deadline, let (encode, since) = busy.encode else {
+                return nil
+            }
+            return Wait(expected: max(since + encode.expected - now, .zero), longest: end - now)
+        }.max { $0.expected < $1.expected }
     }
 
     /// The item in flight gave a sign of life.
     package mutating func progressed(worker: Int, at now: Duration) {
         heard(worker, patience: limits.hang, at: now)
+        guard var busy = slots[worker].busy else { return }
+        busy.encode = nil
+        slots[worker] = .busy(busy)
     }
 
     private mutating func heard(_ worker: Int, patience: Duration, at now: Duration) {
@@ -257,13 +299,24 @@ package struct JobMachine: Sendable {
 
     /// Stops handing out; the first reason given is the one reported. With a limit, items in flight that cannot be done
     /// at once are given up, and killed after that time; without one they may come to their ends within the grace time.
+    ///
+    /// One encode of each worker is waited for longer where it is to end within ``Limits/encodeGraces`` times the grace. With a
+    /// limit that holds for encodes that hear no stop, and within nine tenths of the grace alone, since whoever set the limit
+    /// kills the whole job after the grace.
     package mutating func stop(_ reason: StopReason, within limit: Duration? = nil, at now: Duration) -> [Action] {
         switch state {
         case .queued, .running:
-            state = .stopping(reason, deadline: now + (limit ?? limits.grace))
-        case .stopping(let first, let deadline):
+            let latest = limit == nil ? limits.grace * Limits.encodeGraces : limits.grace * 9 / 10
+            state = .stopping(
+                reason,
+                StopTerms(deadline: now + (limit ?? limits.grace), latest: now + latest, givesUp: limit != nil))
+        case .stopping(let first, let terms):
             guard let limit else { return [] }
-            state = .stopping(first, deadline: min(deadline, now + limit))
+            state = .stopping(
+                first,
+                StopTerms(
+                    deadline: min(terms.deadline, now + limit), latest: min(terms.latest, now + limits.grace * 9 / 10),
+                    givesUp: true))
         case .finished:
             return []
         }
@@ -282,6 +335,7 @@ package struct JobMachine: Sendable {
                 actions.append(.goOn(worker: worker))
             }
             busy.go(at: now)
+            if case .stopping(_, let terms) = state { busy.sparedUntil = busy.spared(by: terms, at: now) }
             slots[worker] = .busy(busy)
         }
         return actions
@@ -298,7 +352,7 @@ package struct JobMachine: Sendable {
         for worker in slots.indices {
             guard let busy = slots[worker].busy else { continue }
             let fate: Fate
-            if case .stopping(_, let deadline) = state, now >= deadline {
+            if let end = stopDeadline(of: busy), now >= end {
                 fate = .settled(.unfinished)
             } else if let limit = busy.deadline, now >= limit {
                 fate = self.fate(ofSilent: busy, at: now)
@@ -321,9 +375,13 @@ package struct JobMachine: Sendable {
     /// When ``timePassed(now:)`` has something to do next; nil while nothing is in flight that moves.
     package var nextDeadline: Duration? {
         let busy = slots.compactMap(\.busy)
-        let hang = busy.compactMap(\.deadline).min()
-        guard !busy.isEmpty, case .stopping(_, let deadline) = state else { return hang }
-        return min(hang ?? deadline, deadline)
+        return (busy.compactMap(\.deadline) + busy.compactMap { stopDeadline(of: $0) }).min()
+    }
+
+    /// When an item in flight is killed because of a stop; nil without one.
+    private func stopDeadline(of busy: Busy) -> Duration? {
+        guard case .stopping(_, let terms) = state else { return nil }
+        return max(terms.deadline, busy.sparedUntil ?? .zero)
     }
 
     private static let sigkill: Int32 = 9
@@ -436,6 +494,14 @@ extension JobMachine.Busy {
         if motion == .halted { since += now - heard }
         heard = now
         motion = .going
+    }
+
+    /// Until when a stop waits for the encode in work, twice as long as it is to take; nil where there is none, or none that is
+    /// to end in time.
+    fileprivate func spared(by terms: JobMachine.StopTerms, at now: Duration) -> Duration? {
+        guard let (encode, since) = encode, !terms.givesUp || !encode.hearsStop else { return nil }
+        guard since + encode.expected <= terms.latest else { return nil }
+        return min(since + encode.expected * 2, terms.latest)
     }
 
     /// When its silence is over the limit.

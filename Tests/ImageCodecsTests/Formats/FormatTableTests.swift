@@ -29,8 +29,8 @@ import Testing
 
     private static func markdown(_ rows: [ImageFormat: [String]]) -> String {
         let head = [
-            "Format", "Read", "Written", "Profile", "Alpha", "More than 8 bits", "Metadata", "Orientation", "Animated",
-            "Damaged", "Cut off", "Absurd size", "Bomb",
+            "Format", "Read", "Written", "Profile", "Alpha", "More than 8 bits", "Metadata", "Gain map", "Orientation",
+            "Animated", "Damaged", "Cut off", "Absurd size", "Bomb",
         ]
         var lines = [
             "# Picture formats", "",
@@ -38,6 +38,7 @@ import Testing
             "compares. Each cell is what came of a file of 64 × 48 pixels made for it: by bgrun's own encoders, for HEIC, GIF",
             "and JPEG 2000 by heif-enc, ImageMagick and opj_compress, for camera raw a DNG with a Bayer pattern. `-` stands",
             "where the format, or the program that writes the file, has no such thing.", "",
+            "- **Gain map**: Ultra HDR 1.0 and ISO 21496-1 in JPEG; where it is left out, the report says so.",
             "- **Orientation**: stored lying on its side, and seen upright once. The one of HEIC is an AVIF file with the brands",
             "  of HEIC, since heif-enc turns nothing.",
             "- **Damaged**: 30 files, each with 8 bytes changed in its second half. A format without checksums gives another",

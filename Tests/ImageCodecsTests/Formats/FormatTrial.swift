@@ -21,7 +21,8 @@ struct FormatTrial {
     /// The cells of the format's row.
     func verdicts() throws -> [String] {
         [
-            try read(), written, try profile(), try alpha(), try depth(), try metadata(), try orientation(),
+            try read(), written, try profile(), try alpha(), try depth(), try metadata(), try gainMap(),
+            try orientation(),
             try animation(), damage(), truncation(), absurdSize(), try bomb(),
         ]
     }
@@ -91,6 +92,25 @@ struct FormatTrial {
         let metadata = try decode(file).header.metadata
         let exif = metadata.exif == nil ? [] : ["EXIF"]
         return (exif + (metadata.xmp == nil ? [] : ["XMP"])).joined(separator: ", ")
+    }
+
+    /// A map that comes with a picture, written and read again.
+    private func gainMap() throws -> String {
+        guard format.isWritten else { return FormatTrial.absent }
+        let picture = Picture.sample(width: 64, height: 48)
+        let parts = UltraHDRWriter(
+            picture: try encoded(picture, as: .jpeg), map: try encoded(Picture.sample(width: 32, height: 24), as: .jpeg)
+        )
+        let read = try decode(parts.file).header
+        guard let map = try read.gainMap?.get() else { return "lost" }
+        let announced = read.metadata.edited(forWidth: 64, height: 48, icc: nil, format: format).metadata
+            .announcing(map, bytes: parts.wholeMap.count).metadata
+        let written = try encoded(picture, as: format) {
+            $0.metadata = announced
+            $0.gainMap = parts.wholeMap
+        }
+        guard let again = try? decode(written).header.gainMap?.get() else { return "left out" }
+        return Array(written[again.range]) == parts.wholeMap ? "kept" : "wrong"
     }
 
     private func orientation() throws -> String {

@@ -16,7 +16,8 @@ enum Choice {
         // Most inputs are resized, as most exports are.
         settings.size = look % 4 == 0 ? .original : .longEdge(16)
         switch look {
-        case 0, 1: break
+        case 0: break
+        case 1: settings.leavesOutGainMap = true
         case 2: settings.enlarge = true
         case 3: settings.size = .fill(width: 12, height: 20)
         case 4: settings.linearLight = true

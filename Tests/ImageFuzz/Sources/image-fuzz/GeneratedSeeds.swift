@@ -28,6 +28,13 @@ enum GeneratedSeeds {
                 choice &+= 9
             }
         }
+        let picture = try plain(format: .jpeg)
+        for (name, choice, hasXMP) in [("xmp", UInt8(2 << 3), true), ("iso", 17 << 3, false)] {
+            var ultra = UltraHDRWriter(picture: picture, map: try encoded(.jpeg, .gray) ?? [])
+            (ultra.hasXMP, ultra.hasISO) = (hasXMP, !hasXMP)
+            ultra.exif = exif
+            try keep("jpeg-gain-map-\(name)", choice, ultra.file)
+        }
         try keep("raw", 0, RawWriter.file(orientation: 1, width: 32, height: 24))
         try keep("raw-preview", 16 << 3, RawWriter.file(orientation: 6, width: 32, height: 24))
         try writeOthers(keep)

@@ -1,0 +1,1 @@
+../ImageCodecsTests/UltraHDRWriter.swift
