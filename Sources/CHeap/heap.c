@@ -12,3 +12,9 @@ int bg_keep_heap(int kept, int largest) {
     return 0;
 #endif
 }
+
+void bg_trim_heap(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

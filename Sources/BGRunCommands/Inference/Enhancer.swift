@@ -15,7 +15,6 @@ final class Enhancer {
     init(_ terms: EnhanceTerms, _ devices: InferenceDevices) {
         self.terms = terms
         self.devices = devices
-        KeptMemory.begin()
     }
 
     /// Gives up what lies on devices.

@@ -20,7 +20,6 @@ final class InferenceWorker {
     init(_ terms: InferenceTerms, _ devices: InferenceDevices) {
         self.terms = terms
         self.devices = devices
-        KeptMemory.begin()
     }
 
     /// Gives up what lies on devices.

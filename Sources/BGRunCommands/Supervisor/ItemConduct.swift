@@ -19,6 +19,8 @@ final class ItemConduct {
     /// Who waited for the processor for so long waited for somebody who works.
     private static let shortestWait: Duration = .milliseconds(1)
     private static let longestAbsence: Duration = .milliseconds(50)
+    /// Who stands still for longer needs no memory meanwhile that it does not hold anything in.
+    private static let shortHalt: Duration = .seconds(1)
 
     private let channel: PacketChannel
     private let clock = SuspendingClock()
@@ -101,9 +103,14 @@ final class ItemConduct {
                 giveSign(progress, at: now)
                 wait(min(end - now, Self.signInterval))
             case .halt:
-                if !saidHalted { send(.halted) }
-                saidHalted = true
-                wait(nil)
+                if saidHalted {
+                    KeptMemory.giveBack()
+                    wait(nil)
+                } else {
+                    send(.halted)
+                    saidHalted = true
+                    wait(Self.shortHalt)
+                }
             }
             listen()
         }

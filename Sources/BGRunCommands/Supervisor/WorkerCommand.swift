@@ -16,9 +16,9 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
-        CodecMemory.keepFreed()
         // Before there is another thread: that one would keep its rights.
         guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
+        KeptMemory.begin(work)
         leaveWithSupervisor()
         let worker = ItemWorker(work, outputs)
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)

@@ -6,7 +6,6 @@
 #include "ic_exif.h"
 #include "ic_jpeg.h"
 #include "ic_library.h"
-#include "ic_memory.h"
 #include "ic_picture.h"
 #include "ic_png.h"
 #include "ic_pulse.h"
