@@ -80,7 +80,7 @@ import Testing
             ["export", "photos", "--out", "out", "--size", "100", "--gpu"], environment: failing("status"))
         #expect(
             try service.comes {
-                let reasons = try service.job(1)["reasons"] as? [[String: Any]] ?? []
+                let reasons = (try? service.job(1))?["reasons"] as? [[String: Any]] ?? []
                 return reasons.contains { $0["code"] as? String == "deviceQuarantined" }
             })
         #expect(try service.job(1)["attempt"] as? Int == 3)
