@@ -79,7 +79,7 @@ import Testing
         let run = try service.start(
             ["export", "photos", "--out", "out", "--size", "100", "--gpu"], environment: failing("status"))
         #expect(
-            try service.comes {
+            service.comes {
                 let reasons = (try? service.job(1))?["reasons"] as? [[String: Any]] ?? []
                 return reasons.contains { $0["code"] as? String == "deviceQuarantined" }
             })
