@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import Glibc
 import TaskModel
 
 /// The root of the `bgrun` command.
@@ -29,7 +30,11 @@ public struct BGRun: AsyncParsableCommand {
     /// threads are left to asynchronous commands.
     @MainActor public static func runFromCommandLine() async {
         // Workers are started by a path that says nothing to who looks at the processes of the machine.
-        try? "bgrun".write(toFile: "/proc/self/comm", atomically: false, encoding: .utf8)
+        let name = open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
+        if name >= 0 {
+            _ = write(name, "bgrun", 5)
+            close(name)
+        }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

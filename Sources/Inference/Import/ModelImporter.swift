@@ -11,6 +11,8 @@ package struct ModelImporter {
         package var externalBytes = 1 << 35
         /// Nodes after the model's own functions were put in place of their calls.
         package var nodes = 200_000
+        /// From so many bytes on an initialiser is a large one, which is read to where it is needed.
+        package var largeWeightBytes = 1 << 16
 
         package init() {}
     }
@@ -31,18 +33,12 @@ package struct ModelImporter {
             throw .tooLarge("\(path) has \(file.byteCount) bytes, and a model may have \(limits.modelBytes)")
         }
         let folder = URL(filePath: path).deletingLastPathComponent().path
-        if file.byteCount >= ModelOutline.fewestBytes, let outline = try ModelOutline(file), !outline.weights.isEmpty {
+        if file.byteCount >= limits.largeWeightBytes,
+            let outline = try ModelOutline(file, fewestBytes: limits.largeWeightBytes), !outline.weights.isEmpty
+        {
             return try load(outline.message, folder: folder, weights: (file, outline.weights))
         }
-        var bytes = Data(count: file.byteCount)
-        do {
-            try bytes.withUnsafeMutableBytes { try file.read(into: $0, offset: 0) }
-        } catch let error as ModelError {
-            throw error
-        } catch {
-            throw .notReadable("\(path) cannot be read: \(error)")
-        }
-        return try load(bytes: bytes, folder: folder)
+        return try load(bytes: try file.bytes(0..<file.byteCount), folder: folder)
     }
 
     /// A model from memory. Data beside it lies in `folder`; nil refuses models that have some.
@@ -71,7 +67,8 @@ package struct ModelImporter {
         let unsupported = try SupportCheck(inliner: inliner).unsupported(file.graph, nodes: nodes)
         if !unsupported.isEmpty { throw .unsupported(unsupported) }
 
-        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes, readsWeights: readsWeights)
+        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes)
+        if !readsWeights { tensors.zeroBytes = limits.largeWeightBytes }
         tensors.model = weights?.file
         var reader = GraphReader(inliner: inliner)
         let graph = try reader.graph(

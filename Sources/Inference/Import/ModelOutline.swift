@@ -11,13 +11,16 @@ struct ModelOutline {
     /// Where they lie in the file, by the place of the initialiser in the graph.
     private(set) var weights: [Int: Range<Int>] = [:]
 
-    /// Bytes of an initialiser that are worth being left out.
-    static let fewestBytes = 1 << 16
+    private let fewestBytes: Int
 
     /// Nil for a file whose fields do not lie as an encoder writes them: it is left to the parser as a whole.
     ///
+    /// - Parameters:
+    ///   - file: The model.
+    ///   - fewestBytes: Of an initialiser that is left out.
     /// - Throws: `notReadable` where the file ends while it is read.
-    init?(_ file: RegularFile) throws(ModelError) {
+    init?(_ file: RegularFile, fewestBytes: Int) throws(ModelError) {
+        self.fewestBytes = fewestBytes
         var window = FileWindow(file)
         guard let fields = try window.fields(0..<file.byteCount),
             fields.count(where: { $0.number == Self.graph }) == 1
@@ -35,16 +38,7 @@ struct ModelOutline {
         for piece in pieces.list {
             switch piece {
             case .bytes(let bytes): message.append(contentsOf: bytes)
-            case .range(let range):
-                var part = Data(count: range.count)
-                do {
-                    try part.withUnsafeMutableBytes { try file.read(into: $0, offset: range.lowerBound) }
-                } catch let error as ModelError {
-                    throw error
-                } catch {
-                    throw .notReadable("\(file.path) cannot be read: \(error)")
-                }
-                message.append(part)
+            case .range(let range): message.append(try file.bytes(range))
             }
         }
     }
@@ -62,7 +56,7 @@ struct ModelOutline {
             }
             guard field.isMessage, let parts = try window.fields(field.content) else { return nil }
             let data = parts.filter { $0.number == Self.rawData }
-            if data.count == 1, data[0].isMessage, data[0].content.count >= Self.fewestBytes {
+            if data.count == 1, data[0].isMessage, data[0].content.count >= fewestBytes {
                 weights[count] = data[0].content
                 var rest = Pieces()
                 for part in parts where part.number != Self.rawData { rest.append(part.bytes) }
@@ -134,7 +128,7 @@ private struct FileWindow {
     }
 
     private let file: RegularFile
-    private var bytes: [UInt8] = []
+    private var bytes = Data()
     private var start = 0
 
     private static let byteCount = 1 << 14
@@ -185,16 +179,8 @@ private struct FileWindow {
 
     private mutating func byte(at place: Int) throws(ModelError) -> UInt8 {
         if place < start || place >= start + bytes.count {
-            let count = min(Self.byteCount, file.byteCount - place)
-            var read = [UInt8](repeating: 0, count: count)
-            do {
-                try read.withUnsafeMutableBytes { try file.read(into: $0, offset: place) }
-            } catch let error as ModelError {
-                throw error
-            } catch {
-                throw .notReadable("\(file.path) cannot be read: \(error)")
-            }
-            (bytes, start) = (read, place)
+            let end = min(place + Self.byteCount, file.byteCount)
+            (bytes, start) = (try file.bytes(place..<end), place)
         }
         return bytes[place - start]
     }

@@ -32,6 +32,19 @@ final class RegularFile {
         return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
+    /// The bytes of a part of it.
+    func bytes(_ range: Range<Int>) throws(ModelError) -> Data {
+        var bytes = Data(count: range.count)
+        do {
+            try bytes.withUnsafeMutableBytes { try read(into: $0, offset: range.lowerBound) }
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            throw .notReadable("\(path) cannot be read: \(error)")
+        }
+        return bytes
+    }
+
     /// Fills `target` with the bytes from `offset` on.
     func read(into target: UnsafeMutableRawBufferPointer, offset: Int) throws(ModelError) {
         var done = 0

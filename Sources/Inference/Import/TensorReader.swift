@@ -9,17 +9,16 @@ struct TensorReader {
     var limitBytes: Int
     /// The model itself, where bytes of its tensors are still to be read.
     var model: RegularFile?
-    /// Whether large tensors get their elements.
-    private let readsWeights: Bool
+    /// From so many bytes on, tensors whose bytes lie in files are left at zeros.
+    var zeroBytes = Int.max
     private var files: [String: RegularFile] = [:]
 
     /// Of the files that were read, as the model names them.
     var locations: [String] { files.keys.sorted() }
 
-    init(folder: String?, limitBytes: Int, readsWeights: Bool = true) {
+    init(folder: String?, limitBytes: Int) {
         self.folder = folder
         self.limitBytes = limitBytes
-        self.readsWeights = readsWeights
     }
 
     /// - Parameters:
@@ -126,7 +125,7 @@ struct TensorReader {
     private func tensor(
         _ type: ElementType, _ shape: [Int], in file: RegularFile, offset: Int
     ) throws(ModelError) -> Tensor {
-        if !readsWeights, try Extents.count(shape) * type.byteCount >= ModelOutline.fewestBytes {
+        if try Extents.count(shape) * type.byteCount >= zeroBytes {
             return try Tensor(zeros: type, shape: shape)
         }
         return try Tensor(unset: type, shape: shape) { bytes throws(ModelError) in

@@ -23,6 +23,8 @@ enum Execution {
         limits.modelBytes = 1 << 16
         limits.externalBytes = 1 << 16
         limits.nodes = 1000
+        limits.largeWeightBytes = 1
+        compareFile(bytes, limits)
         attempt { () throws(ModelError) in
             let model = try ModelImporter(limits: limits).load(bytes: bytes, folder: folder)
             precondition(model.dataFiles.allSatisfy { $0.hasSuffix("data") }, "a file outside the folder was read")
@@ -33,6 +35,37 @@ enum Execution {
                 _ = try ModelSummary(model, extents: Dictionary(uniqueKeysWithValues: symbols.map { ($0, 1 << 40) }))
             }
             try evaluate(model)
+        }
+    }
+
+    /// From a file, where weights are read past the parser, a model is what it is from memory.
+    private static func compareFile(_ bytes: Data, _ limits: ModelImporter.Limits) {
+        let path = folder + "/model"
+        guard FileManager.default.createFile(atPath: path, contents: bytes) else { fatalError("\(path): no room") }
+        let whole = Result { () throws(ModelError) in
+            try ModelImporter(limits: limits).load(bytes: bytes, folder: folder)
+        }
+        let found = Result { () throws(ModelError) in try ModelImporter(limits: limits).load(path: path) }
+        switch (whole, found) {
+        case (.success(let whole), .success(let found)):
+            precondition(contents(whole) == contents(found), "weights differ")
+        case (.failure(let whole), .failure(let found)):
+            precondition(whole.code == found.code, "\(whole) in memory, \(found) from a file")
+        default: preconditionFailure("\(whole) in memory, \(found) from a file")
+        }
+        let outlined = Result { () throws(ModelError) in
+            try ModelImporter(limits: limits, readsWeights: false).load(path: path)
+        }
+        if case (.success(let found), .success(let outlined)) = (found, outlined) {
+            precondition(
+                found.graph.initialisers.mapValues(\.shape) == outlined.graph.initialisers.mapValues(\.shape),
+                "shapes differ")
+        }
+    }
+
+    private static func contents(_ model: Model) -> [String: [UInt8]] {
+        model.graph.initialisers.mapValues { tensor in
+            (try? tensor.withBytes { bytes throws(ModelError) in Array(bytes) }) ?? []
         }
     }
 
