@@ -25,6 +25,16 @@ enum OwnThreads {
         return pool
     }()
 
+    /// Does something that may block again and again, first after `interval`, until what is returned is cancelled.
+    /// `Task.sleep` would wake Swift's own pool.
+    static func every(_ interval: Duration, _ work: @escaping @Sendable () -> Void) -> RepeatedTask {
+        let delay = TimeAmount(interval)
+        return MultiThreadedEventLoopGroup.singleton.any().scheduleRepeatedTask(initialDelay: delay, delay: delay) {
+            _ in
+            blocking.submit { _ in work() }
+        }
+    }
+
     /// Does what may block away from the threads that tasks run on.
     static func block<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value

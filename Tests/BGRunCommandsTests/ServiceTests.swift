@@ -244,4 +244,25 @@ import Testing
         let log = service.place.path + "/.state/bgrun/service.log"
         #expect(try String(contentsOfFile: log, encoding: .utf8).contains("quietHours: The quiet hours \"late\""))
     }
+
+    /// Parts of the runtime that look after themselves once a second set such timers, again and again.
+    @Test func aServiceWithoutWorkHasNoTimerThatIsDueSoon() throws {
+        let service = try ServicePlace(environment: ["BGRUN_IDLE_TIME": "5m"])
+        #expect(try service.bgrun("run", "--title", "A", "--", "true").status == 0)
+        let folder = "/proc/\(try #require(try service.serviceProcess()))/fdinfo"
+        func isAtRest() -> Bool {
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let timers = files.compactMap { try? String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+                .flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("it_value: ") }
+            return !timers.isEmpty && timers.allSatisfy { $0.hasSuffix("(0, 0)") || !$0.contains("(0, ") }
+        }
+        // A moment between two of them is no rest.
+        #expect(
+            service.comes {
+                (0..<30).allSatisfy { _ in
+                    usleep(100_000)
+                    return isAtRest()
+                }
+            })
+    }
 }

@@ -1,4 +1,5 @@
 import Locking
+import NIOCore
 import SystemConditions
 import TaskModel
 import TaskStore
@@ -17,7 +18,7 @@ final class EnergyKeeper: Sendable {
         var running: [JobID: Running] = [:]
         var processors: MachineProcessors?
         var lookedAt: ContinuousClock.Instant
-        var rhythm: Task<Void, Never>?
+        var rhythm: RepeatedTask?
     }
 
     private static let rhythm: Duration = .seconds(60)
@@ -50,11 +51,7 @@ final class EnergyKeeper: Sendable {
             return isFirst
         }
         guard isFirst else { return }
-        let rhythm = Task(executorPreference: OwnThreads.tasks) { [weak self] in
-            while (try? await Task.sleep(for: Self.rhythm)) != nil {
-                _ = await OwnThreads.block { [weak self] in self?.look() }
-            }
-        }
+        let rhythm = OwnThreads.every(Self.rhythm) { [weak self] in self?.look() }
         state.withLock { state in
             state.rhythm?.cancel()
             state.rhythm = rhythm
