@@ -224,8 +224,8 @@ let package = Package(
             of: "BGRunCommands",
             [
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
-                "BackgroundTasks",
-                "BackgroundTasksTesting", "SystemConditions", "ProgramLink", "ModelParts", "ONNXFormat", "Inference",
+                argumentParser, "BackgroundTasks", "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
+                "ModelParts", "ONNXFormat", "Inference",
                 "InferenceData", "ImageCodecs", "SchedulingCore", "SeededNumbers", protobuf,
             ], exclude: ["OPERATIONS.md", "Operations"]),
         tests(

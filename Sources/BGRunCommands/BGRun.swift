@@ -4,6 +4,8 @@ import Glibc
 import TaskModel
 
 /// The root of the `bgrun` command.
+///
+/// Every command has a `commandName`: to make one of the type's name, the program searches all of its conformances, at each start.
 public struct BGRun: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "bgrun",

@@ -28,7 +28,8 @@ struct ServiceCommand: AsyncParsableCommand {
 
     /// `bgrun service status`.
     struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Tell whether the service runs.")
+        static let configuration = CommandConfiguration(
+            commandName: "status", abstract: "Tell whether the service runs.")
 
         @Flag(help: "Print JSON; null where none runs.")
         var json = false
@@ -55,6 +56,7 @@ struct ServiceCommand: AsyncParsableCommand {
     /// `bgrun service stop`.
     struct Stop: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "End the service: now, with what runs going on when it starts again, or when its jobs have ended."
         )
 
@@ -85,7 +87,8 @@ struct ServiceCommand: AsyncParsableCommand {
 
     /// `bgrun service socket`.
     struct Socket: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the path of the service's socket.")
+        static let configuration = CommandConfiguration(
+            commandName: "socket", abstract: "Print the path of the service's socket.")
 
         func run() throws {
             try StandardOutput.print(ServiceAccess.place.socket + "\n")
@@ -94,7 +97,8 @@ struct ServiceCommand: AsyncParsableCommand {
 
     /// `bgrun service run`.
     struct Run: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Be the service, until nobody needs it.")
+        static let configuration = CommandConfiguration(
+            commandName: "run", abstract: "Be the service, until nobody needs it.")
 
         @Option(
             help: .init(

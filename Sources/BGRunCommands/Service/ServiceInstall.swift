@@ -7,6 +7,7 @@ extension ServiceCommand {
     /// `bgrun service install`.
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "install",
             abstract: "Have systemd start the service when it is needed, and again after a crash or a reboot.",
             discussion: """
                 Writes two units of the user's own systemd, with a socket that starts the service, and enables them. \
@@ -67,7 +68,8 @@ extension ServiceCommand {
 
     /// `bgrun service uninstall`.
     struct Uninstall: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take the units of bgrun service install away.")
+        static let configuration = CommandConfiguration(
+            commandName: "uninstall", abstract: "Take the units of bgrun service install away.")
 
         func run() throws {
             _ = Install.systemctl(["disable", "--now", "bgrun.socket", "bgrun.service"])
