@@ -50,12 +50,13 @@ package struct GainMapMaker {
         case leaveOut(String?)
     }
 
+    /// nil where there is no map to be handed on.
+    ///
     /// - Parameters:
     ///   - header: The picture's.
     ///   - lane: Of the CPU.
     ///   - settings: Of all outputs.
     ///   - tell: Told why outputs have no map where the input's cannot be used.
-    /// - Returns: nil where there is no map to be handed on.
     /// - Throws: ``CodecError`` where with more memory there may be a map.
     package init?(
         _ header: ImageHeader, lane: any ImageLane, settings: [OutputSettings], tell: (String) -> Void
