@@ -8,7 +8,8 @@
 //
 // The transforms are the scaled ones of Arai, Agui and Nakajima (Transactions of the IEICE, 1988): coefficient k is larger than the
 // orthonormal one by sqrt 8 for k = 0 and by 4 cos(k pi / 16) else, and there and back makes 8 times the samples. Columns are
-// transformed once for all blocks beside each other, and back once for their sum.
+// transformed once for all blocks beside each other, and back once for their sum. A work-item goes down its tile by DENOISE_STEP rows
+// at a time; what it holds meanwhile are rows of all planes, so that it stays in the second-level cache of a CPU.
 //
 // Reference  ChainReference in the tests, float64 with plain sums; within 2 of 65535 but where a coefficient lies on its threshold.
 // Chunking   A chunk is a band of rows; the grid of blocks is the picture's, so bands do not depend on each other.
@@ -21,15 +22,16 @@
 //   scratch    DENOISE_SCRATCH floats a work-item
 
 #ifndef DENOISE_COLUMNS
-#define DENOISE_COLUMNS 480 // columns a work-item makes: a multiple of 32
+#define DENOISE_COLUMNS 496 // columns a work-item makes: a multiple of 32 and 16 more
 #endif
 #ifndef DENOISE_ROWS
 #define DENOISE_ROWS 128 // rows a work-item makes: 16 ... 256
 #endif
 #define DENOISE_RADIUS 7
-#define DENOISE_STEP 4 // rows from one block to the next below it; 2 columns to the next beside it
-#define DENOISE_PITCH (DENOISE_COLUMNS + 64) // columns of a tile with the blocks that reach into it, and room for whole vectors
-#define DENOISE_SCRATCH (DENOISE_PITCH * (DENOISE_ROWS + 16 + 8 + 8 + 8))
+#define DENOISE_STEP 4 // rows from one block to the next below it, half of one; 2 columns to the next beside it
+#define DENOISE_HALF (DENOISE_COLUMNS / 2 + 24) // even or odd columns of a tile with the blocks that reach into it
+#define DENOISE_PITCH (2 * DENOISE_HALF)        // rows of scratch have the even columns first, then the odd ones
+#define DENOISE_SCRATCH (DENOISE_PITCH * (12 * DENOISE_STEP + 16))
 
 #define AAN_1 0.707106781186547524f // cos(pi / 4)
 #define AAN_2 0.382683432365089772f // cos(3 pi / 8)
@@ -75,89 +77,126 @@
         s[3] = c3 - d4;                                                                                                         \
     }
 
-// One decorrelated plane of a tile with its surroundings, DENOISE_RADIUS + 1 columns and rows in front of it.
-inline void denoise_plane(__global const float *src, __global float *plane, chain_rows p, int c, int x0, int y0, int rows) {
-    const float wr = c == 0 ? 0.577350269f : c == 1 ? 0.707106781f : 0.408248290f;
-    const float wg = c == 0 ? 0.577350269f : c == 1 ? 0.0f : -0.816496581f;
-    const float wb = c == 0 ? 0.577350269f : c == 1 ? -0.707106781f : 0.408248290f;
-    for (int y = 0; y < rows; ++y, plane += DENOISE_PITCH) {
-        __global const float *from = chain_source(src, p, y0 + y, 0);
-        for (int x = 0; x < DENOISE_PITCH; x += 16) {
-            const float16 r = load_edge16(from, x0 + x, p.width), g = load_edge16(from + p.stride, x0 + x, p.width),
-                          b = load_edge16(from + 2 * p.stride, x0 + x, p.width);
-            vstore16(r * wr + g * wg + b * wb, 0, plane + x);
-        }
-    }
+// The column before each of `here`, whose first has the last of `before` in front of it.
+inline float16 denoise_beside(float16 before, float16 here) {
+    float16 v;
+    v.s0 = before.sf;
+    v.s12345678 = here.s01234567;
+    v.s9abc = here.s89ab;
+    v.sde = here.scd;
+    v.sf = here.se;
+    return v;
 }
 
-// Blocks whose first row is `top`: their shrunken sum, transformed back along the rows only, goes to `sums` [8][2][pitch / 2].
-inline void denoise_blocks(__global const float *top, __global float *columns, __global float *sums,
-                           __global const float *limits) {
-    const int phase = DENOISE_PITCH / 2;
-    for (int x = 0; x < DENOISE_PITCH; x += 32) {
-        float16 s[8], t[8];
-        for (int i = 0; i < 8; ++i) {
-            s[i] = vload16(0, top + i * DENOISE_PITCH + x);
-            t[i] = vload16(1, top + i * DENOISE_PITCH + x);
-        }
-        COSINE_FORWARD(s)
-        COSINE_FORWARD(t)
-        for (int u = 0; u < 8; ++u) {
-            float16 even, odd;
-            even.lo = s[u].even;
-            even.hi = t[u].even;
-            odd.lo = s[u].odd;
-            odd.hi = t[u].odd;
-            vstore16(even, 0, columns + (2 * u) * phase + x / 2);
-            vstore16(odd, 0, columns + (2 * u + 1) * phase + x / 2);
-        }
-    }
-    for (int x = 0; x < 8 * DENOISE_PITCH; x += 16)
-        vstore16((float16)(0.0f), 0, sums + x);
-    for (int u = 0; u < 8; ++u) {
-        __global const float *from = columns + 2 * u * phase;
-        __global float *to = sums + 2 * u * phase;
-        __global const float *limit = limits + 8 * u;
-        for (int x = 0; x + 19 <= phase; x += 16) {
-            float16 s[8];
-            for (int i = 0; i < 8; ++i)
-                s[i] = vload16(0, from + (i & 1) * phase + x + i / 2);
-            COSINE_FORWARD(s)
-            for (int i = 0; i < 8; ++i)
-                s[i] = select((float16)(0.0f), s[i], s[i] * s[i] > limit[i]);
-            COSINE_INVERSE(s)
-            for (int i = 0; i < 8; ++i) {
-                __global float *at = to + (i & 1) * phase + x + i / 2;
-                vstore16(vload16(0, at) + s[i], 0, at);
+// DENOISE_STEP rows from y on as decorrelated planes, DENOISE_RADIUS + 1 columns in front of x0.
+inline void denoise_planes(__global const float *src, __global float *planes, chain_rows p, int x0, int y, int vectors) {
+    for (int r = 0; r < DENOISE_STEP; ++r, planes += DENOISE_PITCH) {
+        __global const float *from = chain_source(src, p, y + r, 0);
+        for (int k = 0; k < vectors; ++k) {
+            float16 c[3][2];
+            for (int i = 0; i < 2; ++i) {
+                const int x = x0 - DENOISE_RADIUS - 1 + 32 * k + 16 * i;
+                const float16 red = load_edge16(from, x, p.width), green = load_edge16(from + p.stride, x, p.width),
+                              blue = load_edge16(from + 2 * p.stride, x, p.width), both = red + blue;
+                c[0][i] = (both + green) * 0.577350269f;
+                c[1][i] = (red - blue) * 0.707106781f;
+                c[2][i] = (both - 2.0f * green) * 0.408248290f;
+            }
+            for (int i = 0; i < 3; ++i) {
+                float16 even, odd;
+                even.lo = c[i][0].even;
+                even.hi = c[i][1].even;
+                odd.lo = c[i][0].odd;
+                odd.hi = c[i][1].odd;
+                vstore16(even, k, planes + 2 * DENOISE_STEP * DENOISE_PITCH * i);
+                vstore16(odd, k, planes + 2 * DENOISE_STEP * DENOISE_PITCH * i + DENOISE_HALF);
             }
         }
     }
 }
 
-// Adds the blocks' samples to the rows of `total`.
-inline void denoise_add(__global const float *sums, __global float *total) {
-    const int phase = DENOISE_PITCH / 2;
-    for (int x = 0; x < DENOISE_PITCH; x += 16) {
-        float16 s[8];
-        for (int u = 0; u < 8; ++u) {
-            s[u].even = vload8(0, sums + (2 * u) * phase + x / 2);
-            s[u].odd = vload8(0, sums + (2 * u + 1) * phase + x / 2);
-        }
-        COSINE_INVERSE(s)
-        for (int i = 0; i < 8; ++i) {
-            __global float *at = total + i * DENOISE_PITCH + x;
-            vstore16(vload16(0, at) + s[i], 0, at);
+// Columns of eight rows, DENOISE_STEP of them at `upper` and the others at `lower`, to coefficients.
+inline void denoise_columns(__global const float *upper, __global const float *lower, __global float *columns, int vectors) {
+    for (int parity = 0; parity < DENOISE_PITCH; parity += DENOISE_HALF) {
+        for (int k = 0; k < vectors; ++k) {
+            float16 s[8];
+            for (int i = 0; i < DENOISE_STEP; ++i) {
+                s[i] = vload16(k, upper + parity + i * DENOISE_PITCH);
+                s[i + DENOISE_STEP] = vload16(k, lower + parity + i * DENOISE_PITCH);
+            }
+            COSINE_FORWARD(s)
+            for (int u = 0; u < 8; ++u)
+                vstore16(s[u], k, columns + parity + u * DENOISE_PITCH);
         }
     }
 }
 
+// One coefficient of all columns: the blocks' shrunken sum, transformed back along the row.
+inline void denoise_row(__global const float *from, __global float *to, __global const float *limits, int vectors) {
+    // What the blocks of the vector before add to the columns of this one.
+    float16 before[6];
+    for (int i = 0; i < 6; ++i)
+        before[i] = (float16)(0.0f);
+    int overlap = 0;
+    for (int k = 0; k < vectors; ++k) {
+        float16 s[8];
+        for (int i = 0; i < 8; ++i)
+            s[i] = vload16(0, from + (i & 1) * DENOISE_HALF + 16 * k + i / 2);
+        COSINE_FORWARD(s)
+        int16 kept = (int16)(0);
+        for (int i = 0; i < 8; ++i) {
+            const int16 keep = s[i] * s[i] > limits[i];
+            kept |= keep;
+            s[i] = select((float16)(0.0f), s[i], keep);
+        }
+        // Most coefficients of most blocks are noise: then there is nothing to transform back.
+        const int some = any(kept);
+        if (some || overlap) {
+            COSINE_INVERSE(s)
+            for (int i = 5; i >= 0; --i) {
+                const float16 here = s[i + 2];
+                s[i] += denoise_beside(before[i], here);
+                before[i] = here;
+            }
+        }
+        overlap = some;
+        vstore16(s[0], k, to);
+        vstore16(s[1], k, to + DENOISE_HALF);
+    }
+}
+
+// Back along the columns: adds to the upper rows' `pending` for the rows that are `ready`, and leaves the lower ones as pending.
+inline void denoise_add(__global const float *sums, __global float *pending, __global float *ready, int vectors) {
+    for (int parity = 0; parity < DENOISE_PITCH; parity += DENOISE_HALF) {
+        for (int k = 0; k < vectors; ++k) {
+            float16 s[8];
+            for (int u = 0; u < 8; ++u)
+                s[u] = vload16(k, sums + parity + u * DENOISE_PITCH);
+            COSINE_INVERSE(s)
+            for (int i = 0; i < DENOISE_STEP; ++i) {
+                const int at = parity + i * DENOISE_PITCH;
+                vstore16(vload16(k, pending + at) + s[i], k, ready + at);
+                vstore16(s[i + DENOISE_STEP], k, pending + at);
+            }
+        }
+    }
+}
+
+// One row's columns from x on.
+inline float16 denoise_samples(__global const float *row, int x) {
+    float16 v;
+    v.even = vload8(0, row + (x + DENOISE_RADIUS + 1) / 2);
+    v.odd = vload8(0, row + (x + DENOISE_RADIUS + 1) / 2 + DENOISE_HALF);
+    return v;
+}
+
 // Sums of the decorrelated planes to the means of R, G and B.
-inline void denoise_colors(__global float *row, int stride, int columns) {
+inline void denoise_colors(__global const float *ready, __global float *row, int stride, int columns) {
     const float mean = 1.0f / (64 * 4 * (8 / DENOISE_STEP));
     for (int x = 0; x < columns; x += 16) {
-        const float16 y = vload16(0, row + x) * (0.577350269f * mean),
-                      a = vload16(0, row + stride + x) * (0.707106781f * mean),
-                      b = vload16(0, row + 2 * stride + x) * (0.408248290f * mean);
+        const float16 y = denoise_samples(ready, x) * (0.577350269f * mean),
+                      a = denoise_samples(ready + DENOISE_STEP * DENOISE_PITCH, x) * (0.707106781f * mean),
+                      b = denoise_samples(ready + 2 * DENOISE_STEP * DENOISE_PITCH, x) * (0.408248290f * mean);
         vstore16(y + a + b, 0, row + x);
         vstore16(y - 2.0f * b, 0, row + stride + x);
         vstore16(y - a + b, 0, row + 2 * stride + x);
@@ -174,37 +213,43 @@ __kernel void denoise_tile(__global const float *src, __global float *dst, __glo
     if (rows <= 0)
         return;
     const int columns = min(DENOISE_COLUMNS, p.stride - x0);
-    __global float *plane = scratch + (size_t)tile * p.scratch_stride;
-    __global float *total = plane + DENOISE_PITCH * (DENOISE_ROWS + 16);
-    __global float *transformed = total + DENOISE_PITCH * 8;
-    __global float *sums = transformed + DENOISE_PITCH * 8;
+    // Of columns of one parity, and of blocks: those that reach into the tile.
+    const int vectors = (columns + DENOISE_RADIUS + 1 + 31) / 32;
+    __global float *planes = scratch + (size_t)tile * p.scratch_stride; // [3][2][DENOISE_STEP]
+    __global float *pending = planes + 6 * DENOISE_STEP * DENOISE_PITCH; // [3][DENOISE_STEP]
+    __global float *ready = pending + 3 * DENOISE_STEP * DENOISE_PITCH;  // [3][DENOISE_STEP]
+    __global float *transformed = ready + 3 * DENOISE_STEP * DENOISE_PITCH;
+    __global float *sums = transformed + 8 * DENOISE_PITCH;
+    for (int i = 0; i < 3 * DENOISE_STEP * DENOISE_PITCH; i += 16)
+        vstore16((float16)(0.0f), 0, pending + i);
+    // Read for blocks behind the tile's last, which reach into no column of it.
+    for (int i = 0; i < 16; ++i)
+        vstore16((float16)(0.0f), vectors, transformed + i * DENOISE_HALF);
     // First row of the first block that reaches into the tile, on the grid of the picture.
     const int first = (y0 - DENOISE_RADIUS + DENOISE_STEP - 1) & ~(DENOISE_STEP - 1);
-    for (int c = 0; c < 3; ++c) {
-        denoise_plane(src, plane, p, c, x0 - DENOISE_RADIUS - 1, first, y0 + rows + DENOISE_RADIUS - first);
-        for (int x = 0; x < 8 * DENOISE_PITCH; x += 16)
-            vstore16((float16)(0.0f), 0, total + x);
-        for (int top = first; top < y0 + rows; top += DENOISE_STEP) {
-            denoise_blocks(plane + (top - first) * DENOISE_PITCH, transformed, sums, limits + (c > 0 ? 64 : 0));
-            denoise_add(sums, total);
-            for (int r = 0; r < DENOISE_STEP; ++r) {
-                const int y = top + r;
-                if (y >= y0 && y < y0 + rows) {
-                    __global float *to = chain_target(dst, p, y, c) + x0;
-                    for (int x = 0; x < columns; x += 16)
-                        vstore16(vload16(0, total + r * DENOISE_PITCH + x + DENOISE_RADIUS + 1), 0, to + x);
-                }
-            }
-            for (int x = 0; x < (8 - DENOISE_STEP) * DENOISE_PITCH; x += 16)
-                vstore16(vload16(0, total + DENOISE_STEP * DENOISE_PITCH + x), 0, total + x);
-            for (int x = (8 - DENOISE_STEP) * DENOISE_PITCH; x < 8 * DENOISE_PITCH; x += 16)
-                vstore16((float16)(0.0f), 0, total + x);
+    denoise_planes(src, planes, p, x0, first, vectors);
+    // The rows of a block's upper half are where those of the lower half of the block above it are.
+    int upper = 0, lower = DENOISE_STEP * DENOISE_PITCH;
+    for (int top = first; top < y0 + rows; top += DENOISE_STEP) {
+        denoise_planes(src, planes + lower, p, x0, top + DENOISE_STEP, vectors);
+        for (int c = 0; c < 3; ++c) {
+            __global const float *plane = planes + 2 * c * DENOISE_STEP * DENOISE_PITCH;
+            denoise_columns(plane + upper, plane + lower, transformed, vectors);
+            for (int u = 0; u < 8; ++u)
+                denoise_row(transformed + u * DENOISE_PITCH, sums + u * DENOISE_PITCH, limits + (c > 0 ? 64 : 0) + 8 * u, vectors);
+            denoise_add(sums, pending + c * DENOISE_STEP * DENOISE_PITCH, ready + c * DENOISE_STEP * DENOISE_PITCH, vectors);
         }
-    }
-    for (int y = y0; y < y0 + rows; ++y) {
-        denoise_colors(chain_target(dst, p, y, 0) + x0, p.stride, columns);
-        if (p.planes == 4)
-            for (int x = 0; x < columns; x += 16)
-                vstore16(vload16(0, chain_source(src, p, y, 3) + x0 + x), 0, chain_target(dst, p, y, 3) + x0 + x);
+        for (int r = 0; r < DENOISE_STEP; ++r) {
+            const int y = top + r;
+            if (y < y0 || y >= y0 + rows)
+                continue;
+            denoise_colors(ready + r * DENOISE_PITCH, chain_target(dst, p, y, 0) + x0, p.stride, columns);
+            if (p.planes == 4)
+                for (int x = x0; x < x0 + columns; x += 16)
+                    vstore16(vload16(0, chain_source(src, p, y, 3) + x), 0, chain_target(dst, p, y, 3) + x);
+        }
+        const int above = upper;
+        upper = lower;
+        lower = above;
     }
 }

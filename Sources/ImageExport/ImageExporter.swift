@@ -178,46 +178,27 @@ package final class ImageExporter {
         func tell(_ note: String) {
             if !result.notes.contains(note) { result.notes.append(note) }
         }
-        func leaveOut(_ reason: String) { tell("the gain map was left out: \(reason)") }
-        let map: GainMap
-        switch header.gainMap {
-        case nil: return
-        case .success(let found): map = found
-        // With more memory there may be one.
-        case .failure(let error) where error.code == .outOfMemory: throw error
-        case .failure(let error):
-            if item.outputs.contains(where: { $0.settings.leavesOutGainMap != true }) { leaveOut(error.reason) }
+        let settings = item.outputs.map(\.settings)
+        guard let maker = try GainMapMaker(header, lane: try lanes.lane(.cpu), settings: settings, tell: tell) else {
             return
         }
-        let maker = GainMapMaker(map, of: header, lane: try lanes.lane(.cpu))
         for index in preparation.outputs.indices {
             let output = preparation.outputs[index]
-            switch try maker.decision(output.item.settings, format: output.encode.format) {
-            case .leaveOut(let reason):
-                if let reason { leaveOut(reason) }
-                continue
-            case .keep(let note):
-                if let note { tell(note) }
-            }
-            let made = try maker.make(output, file: input.bytes, limits: item.limits, pulse: pulse) { bytes in
-                result.workingBytes += bytes
-                guard result.workingBytes <= item.limits.maxWorkingBytes else {
-                    throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
-                }
-            }
-            guard let made else {
-                leaveOut("it is damaged")
-                continue
-            }
-            if let excess = GainMapMaker.excess(bytes: made.count, output.item.settings) {
-                leaveOut(excess)
-                continue
-            }
-            let announced = output.encode.metadata.announcing(map, bytes: made.count)
-            announced.notes.forEach(tell)
-            preparation.outputs[index].encode.metadata = announced.metadata
-            preparation.outputs[index].encode.gainMap = made
-            result.workingBytes += made.count
+            let kept = try maker.kept(
+                by: GainMapMaker.Output(
+                    geometry: output.plan.geometry, settings: output.item.settings, format: output.encode.format,
+                    metadata: output.encode.metadata),
+                file: input.bytes, limits: item.limits, pulse: pulse,
+                claim: { bytes in
+                    result.workingBytes += bytes
+                    guard result.workingBytes <= item.limits.maxWorkingBytes else {
+                        throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
+                    }
+                }, tell: tell)
+            guard let kept else { continue }
+            preparation.outputs[index].encode.metadata = kept.metadata
+            preparation.outputs[index].encode.gainMap = kept.file
+            result.workingBytes += kept.file.count
         }
     }
 

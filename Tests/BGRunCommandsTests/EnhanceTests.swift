@@ -91,6 +91,58 @@ import Testing
         for part in [found.metadata.exif, found.metadata.xmp, found.metadata.iptc] { #expect((part != nil) == isKept) }
     }
 
+    /// A turned Ultra HDR photograph of 48 x 32 pixels with a map of half its size, both brighter to the right and below.
+    private func putPhotoWithGainMap() throws {
+        func jpeg(_ width: Int, _ height: Int) throws -> [UInt8] {
+            let pixels = (0..<width * height).flatMap { at -> [UInt8] in
+                let code = UInt8(20 + 120 * (at % width) / width + 80 * (at / width) / height)
+                return [code, code, code, 255]
+            }
+            let encoder = try CodecRegistry.encoder(
+                for: EncodeRequest(format: .jpeg, width: width, height: height, layout: .rgbx8, isGray: true))
+            try pixels.withUnsafeBytes {
+                try encoder.writeRows(try #require($0.baseAddress), strideBytes: width * 4, count: height)
+            }
+            var file: [UInt8] = []
+            try encoder.finish { file += $0 }
+            return file
+        }
+        var writer = UltraHDRWriter(picture: try jpeg(48, 32), map: try jpeg(24, 16))
+        // Orientation 6 and nothing else.
+        writer.exif =
+            [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6] + [UInt8](repeating: 0, count: 7)
+        writer.hasISO = true
+        try place.write(Data(writer.file), to: "photos/photo.jpg")
+    }
+
+    @Test func theGainMapIsThatOfAnExportOfTheSameSize() throws {
+        try putPhotoWithGainMap()
+        let enhanced = try CommandRun(
+            ["enhance", "photos", "--model", "x2.onnx", "--out", "enhanced", "--format", "jpeg"], in: place
+        ).end()
+        #expect(enhanced.status == 0, "\(enhanced.errors)")
+        let exported = try CommandRun(
+            ["export", "photos", "--size", "long:96", "--enlarge", "--out", "exported"], in: place
+        ).end()
+        #expect(exported.status == 0, "\(exported.errors)")
+        func map(_ path: String) throws -> (map: GainMap, file: Data) {
+            let map = try #require(try header(path).gainMap).get()
+            return (map, try Data(contentsOf: URL(filePath: place.path + "/" + path))[map.range])
+        }
+        let (found, wanted) = (try map("enhanced/photo.jpg"), try map("exported/photo.jpg"))
+        #expect(found.map.width == 32 && found.map.height == 48)
+        #expect(found.map.metadata.gainMapISO == UltraHDRWriter.meaning && found.map.metadata.xmp != nil)
+        #expect(found.file == wanted.file)
+    }
+
+    @Test func theReportSaysWhereTheGainMapIsLeftOut() throws {
+        try putPhotoWithGainMap()
+        let ended = try enhance("--out", "out", "--report", "report.jsonl")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let report = try String(contentsOfFile: place.path + "/report.jsonl", encoding: .utf8)
+        #expect(report.contains("the gain map was left out: only a JPEG keeps it"), "\(report)")
+    }
+
     @Test func aPictureThatIsNoneStopsNoOther() throws {
         try place.putPhotos(3)
         try place.write("this is no picture", to: "photos/photo-0000.jpg")

@@ -1,4 +1,5 @@
 import ChunkedCompute
+import ImageCodecs
 import ImageExport
 import Inference
 import InferenceData
@@ -37,6 +38,7 @@ extension ItemResult {
         switch error {
         case let error as DataError where error.code == .stopped: self.init(status: .stopped)
         case let error as ModelError where error.code == .stopped: self.init(status: .stopped)
+        case let error as CodecError where error.code == .stopped: self.init(status: .stopped)
         default:
             self.init(status: .failed)
             failure = Failure(error)
@@ -54,8 +56,7 @@ extension ItemResult.Failure {
             self.init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
         case let error as ModelError:
             self.init(code: String(error.code.rawValue.dropFirst("model.".count)), reason: error.sentence)
-        case let error as ExportFailure: self.init(code: error.code, reason: error.reason)
-        default: self.init(code: "internal", reason: "\(error)")
+        default: self = ImageExporter.failure(error)
         }
     }
 }

@@ -8,7 +8,8 @@ struct EnhanceCommand: ParsableCommand {
         discussion: """
             Pictures of any size go through the model tile by tile, with an overlap that leaves no seams. The model takes \
             one picture of 3 channels (red, green, blue) or 1, of 0 to 1, and gives one that is as large or a whole \
-            number of times larger. Results are in sRGB and upright, and keep their metadata as with bgrun export.
+            number of times larger. Results are in sRGB and upright, and keep their metadata and in a jpeg the gain map \
+            (Ultra HDR) as with bgrun export.
 
             The service of bgrun does the work, as with bgrun export, and the same command goes on after a stop.
 

@@ -10,6 +10,9 @@ final class Enhancer {
     private let terms: EnhanceTerms
     private let devices: InferenceDevices
     private let reader = ImageReader()
+    private let lanes = Lanes()
+    /// The picture's file, while its gain map is made.
+    private let input = ImageExport.InputFile()
     private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
 
     init(_ terms: EnhanceTerms, _ devices: InferenceDevices) {
@@ -68,24 +71,67 @@ final class Enhancer {
             return output
         }
         for output in item.outputs {
-            try write(made, of: read.header, output, folder, &result)
+            var kept = try Self.metadata(of: made, read.header, output.settings)
+            let map = try gainMap(for: kept.output, read.header, descriptor, item.limits, held: made.byteCount, pulse) {
+                if !kept.notes.contains($0) { kept.notes.append($0) }
+            }
+            result.notes += kept.notes
+            try write(
+                made, output, metadata: map?.metadata ?? kept.output.metadata, gainMap: map?.file, folder, &result)
         }
     }
 
+    /// An output as its metadata and its gain map see it, and what the person should be told.
+    private static func metadata(
+        of picture: Tensor, _ header: ImageHeader, _ settings: OutputSettings
+    ) throws -> (output: GainMapMaker.Output, notes: [String]) {
+        let format = settings.format ?? .jpeg
+        let (width, height) = picture.pictureSize
+        let kept = header.outputMetadata(
+            settings, color: try SourceColor(header: header), width: width, height: height, format: format)
+        let orientation = Orientation(header.orientation)
+        var geometry = try OutputGeometry(
+            width: header.width, height: header.height, orientation: orientation, size: .original, enlarge: true)
+        (geometry.width, geometry.height) = orientation.isTransposed ? (height, width) : (width, height)
+        return (
+            GainMapMaker.Output(geometry: geometry, settings: settings, format: format, metadata: kept.metadata),
+            kept.notes
+        )
+    }
+
+    /// The input's gain map for one output, resized and turned as the picture is; nil where it has none.
+    private func gainMap(
+        for output: GainMapMaker.Output, _ header: ImageHeader, _ descriptor: Int32, _ limits: DecodeLimits,
+        held heldBytes: Int, _ pulse: BatchPulse, tell: (String) -> Void
+    ) throws -> GainMapMaker.Kept? {
+        let lane = try lanes.lane(.cpu)
+        guard let maker = try GainMapMaker(header, lane: lane, settings: [output.settings], tell: tell) else {
+            return nil
+        }
+        let codecPulse = CodecPulse { pulse.mayGoOn }
+        defer { input.trim(above: 0) }
+        try input.read(descriptor: descriptor, limits: limits, pulse: codecPulse)
+        return try maker.kept(
+            by: output, file: input.bytes, limits: limits, pulse: codecPulse,
+            claim: { bytes in
+                let all = heldBytes + input.bytes.count + bytes
+                guard all <= limits.maxWorkingBytes else {
+                    throw ExportFailure.memoryShare(all, of: limits.maxWorkingBytes)
+                }
+            }, tell: tell)
+    }
+
     private func write(
-        _ picture: Tensor, of header: ImageHeader, _ output: ExportItem.Output, _ folder: OutputFolder,
-        _ result: inout ItemResult
+        _ picture: Tensor, _ output: ExportItem.Output, metadata: ImageMetadata, gainMap: [UInt8]?,
+        _ folder: OutputFolder, _ result: inout ItemResult
     ) throws {
         let settings = output.settings
         let format = settings.format ?? .jpeg
-        let (width, height) = (picture.shape[picture.shape.count - 1], picture.shape[picture.shape.count - 2])
-        let kept = header.outputMetadata(
-            settings, color: try SourceColor(header: header), width: width, height: height, format: format)
-        result.notes += kept.notes
+        let (width, height) = picture.pictureSize
         let encoder = PictureEncoder(
             format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
             quality: settings.quality ?? format.defaultQuality ?? 100,
-            lossless: settings.lossless, metadata: kept.metadata)
+            lossless: settings.lossless, metadata: metadata, gainMap: gainMap)
         var bytes: [UInt8] = []
         try encoder.encode(picture) { bytes += $0 }
         try bytes.withUnsafeBytes { bytes in
@@ -108,4 +154,9 @@ final class Enhancer {
         loaded = made
         return made
     }
+}
+
+extension Tensor {
+    /// Of a picture, whose last two extents are its rows and columns.
+    fileprivate var pictureSize: (width: Int, height: Int) { (shape[shape.count - 1], shape[shape.count - 2]) }
 }

@@ -19,11 +19,12 @@ package struct GainMap: Sendable {
     ///   - file: The bytes of the whole file, which outlive the decoder.
     ///   - limits: As for the picture.
     /// - Returns: A decoder that is not started.
-    /// - Throws: ``CodecError`` as when the picture was opened.
+    /// - Throws: ``CodecError`` as when the picture was opened, and where the file is not the one that was looked at.
     package func decoder(
         in file: UnsafeRawBufferPointer, limits: DecodeLimits
     ) throws(CodecError) -> any ImageDecoder {
-        try JPEGDecoder(UnsafeRawBufferPointer(rebasing: file[range]), limits: limits, looksForGainMap: false)
+        guard range.upperBound <= file.count else { throw CodecError(.damaged, "the file changed while it was read") }
+        return try JPEGDecoder(UnsafeRawBufferPointer(rebasing: file[range]), limits: limits, looksForGainMap: false)
     }
 }
 

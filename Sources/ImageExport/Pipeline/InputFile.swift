@@ -67,7 +67,7 @@ package struct ExportFailure: Error {
     }
 
     /// The item may pass with a larger share of the job's memory.
-    static func memoryShare(_ bytes: Int, of allowed: Int) -> ExportFailure {
+    package static func memoryShare(_ bytes: Int, of allowed: Int) -> ExportFailure {
         ExportFailure("memoryShare", "needs \(bytes >> 20) MiB of memory; \(allowed >> 20) MiB are allowed")
     }
 }

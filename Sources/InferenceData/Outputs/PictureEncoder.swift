@@ -11,16 +11,19 @@ package struct PictureEncoder: Sendable {
     package var lossless: Bool
     /// For an upright picture of its size. A gray picture with a profile is written in colour, as profiles are for colours.
     package var metadata: ImageMetadata
+    /// A JPEG that goes behind the picture where that is one; the metadata announce it.
+    package var gainMap: [UInt8]?
 
     package init(
         format: ImageFormat = .png, bitsPerChannel: Int = 8, quality: Int = 85, lossless: Bool = false,
-        metadata: ImageMetadata = ImageMetadata()
+        metadata: ImageMetadata = ImageMetadata(), gainMap: [UInt8]? = nil
     ) {
         self.format = format
         self.bitsPerChannel = bitsPerChannel
         self.quality = quality
         self.lossless = lossless
         self.metadata = metadata
+        self.gainMap = gainMap
     }
 
     /// Rows that are made and encoded at a time.
@@ -43,11 +46,12 @@ package struct PictureEncoder: Sendable {
         let samples = try PictureSamples(picture)
         let isWide = bitsPerChannel > 8
         do {
-            let encoder = try CodecRegistry.encoder(
-                for: EncodeRequest(
-                    format: format, width: samples.width, height: samples.height, layout: isWide ? .rgba16 : .rgbx8,
-                    isGray: samples.channelCount == 1 && metadata.icc == nil, isOpaque: true, quality: quality,
-                    lossless: lossless, metadata: metadata))
+            var request = EncodeRequest(
+                format: format, width: samples.width, height: samples.height, layout: isWide ? .rgba16 : .rgbx8,
+                isGray: samples.channelCount == 1 && metadata.icc == nil, isOpaque: true, quality: quality,
+                lossless: lossless, metadata: metadata)
+            request.gainMap = gainMap
+            let encoder = try CodecRegistry.encoder(for: request)
             let stride = samples.width * (isWide ? 8 : 4)
             let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: stride * Self.batchRows, alignment: 64)
             defer { rows.deallocate() }
