@@ -133,7 +133,8 @@ let package = Package(
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("BackgroundInference", ["Inference", "Locking", "OpenCLKit"]),
-        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
+        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CWeightCache", "Locking"]),
+        .target(name: "CWeightCache", cSettings: cSettings),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
@@ -239,7 +240,10 @@ let package = Package(
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
             of: "Inference",
-            ["ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", protobuf],
+            [
+                "ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", "CWeightCache",
+                protobuf,
+            ],
             exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],

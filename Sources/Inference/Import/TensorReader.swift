@@ -9,17 +9,20 @@ struct TensorReader {
     var limitBytes: Int
     /// The model itself, where bytes of its tensors are still to be read.
     var model: RegularFile?
-    /// Whether large tensors get their elements.
-    private let readsWeights: Bool
+    /// Where large tensors get their elements from.
+    private let weights: ModelImporter.Weights
+    /// Of tensors that get their elements later.
+    let deferredReads: DeferredReads?
     private var files: [String: RegularFile] = [:]
 
     /// Of the files that were read, as the model names them.
     var locations: [String] { files.keys.sorted() }
 
-    init(folder: String?, limitBytes: Int, readsWeights: Bool = true) {
+    init(folder: String?, limitBytes: Int, weights: ModelImporter.Weights = .read) {
         self.folder = folder
         self.limitBytes = limitBytes
-        self.readsWeights = readsWeights
+        self.weights = weights
+        deferredReads = weights == .deferred ? DeferredReads() : nil
     }
 
     /// - Parameters:
@@ -122,12 +125,15 @@ struct TensorReader {
         return try tensor(type, shape, in: file, offset: offset)
     }
 
-    /// The elements that lie in a file; zeros where only the shapes of large tensors are wanted.
+    /// The elements that lie in a file; for large tensors as it was wanted.
     private func tensor(
         _ type: ElementType, _ shape: [Int], in file: RegularFile, offset: Int
     ) throws(ModelError) -> Tensor {
-        if !readsWeights, try Extents.count(shape) * type.byteCount >= ModelOutline.fewestBytes {
-            return try Tensor(zeros: type, shape: shape)
+        if try Extents.count(shape) * type.byteCount >= ModelOutline.fewestBytes {
+            if weights == .leftOut { return try Tensor(zeros: type, shape: shape) }
+            if let deferredReads {
+                return try Tensor(deferred: type, shape: shape) { deferredReads.read(file, into: $0, offset: offset) }
+            }
         }
         return try Tensor(unset: type, shape: shape) { bytes throws(ModelError) in
             try file.read(into: bytes, offset: offset)
