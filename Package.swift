@@ -27,6 +27,7 @@ let cSettings: [CSetting] = [
 ]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -72,6 +73,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -133,7 +135,8 @@ let package = Package(
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("BackgroundInference", ["Inference", "Locking", "OpenCLKit"]),
-        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
+        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CWeightCache", "Locking", crypto]),
+        .target(name: "CWeightCache", cSettings: cSettings),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
@@ -239,7 +242,10 @@ let package = Package(
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
             of: "Inference",
-            ["ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", protobuf],
+            [
+                "ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", "CWeightCache",
+                protobuf,
+            ],
             exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],

@@ -50,20 +50,27 @@ public final class InferenceSession: Sendable {
     ///   - device: What runs the operators.
     ///   - extents: Sizes of extents that the model leaves open, by their names; others follow from the inputs of each run.
     ///   - streams: Runs that go on at once; nil takes one for each core. A device of OpenCL has one.
+    ///   - cacheFolder: Where weights are kept as the processor takes them, so that the next session of the same model starts
+    ///     sooner; at most 2 GB, of this user alone. Weights are then read when inputs of new types need them, so the
+    ///     model's files have to stay. The first run of a large model takes some tenths of a second longer. With nil nothing is
+    ///     kept.
     /// - Throws: `notReadable`, `damaged`, `unsupported`, `tooLarge`, `noDevice` where the device is missing, and `engine` where
     ///   oneDNN is, or the device fails.
     public init(
-        model path: String, on device: Device = .cpu, extents: [String: Int] = [:], streams: Int? = nil
+        model path: String, on device: Device = .cpu, extents: [String: Int] = [:], streams: Int? = nil,
+        cacheFolder: String? = nil
     ) throws(InferenceError) {
         let model: Model
+        let cacheFolder = device == .cpu ? cacheFolder : nil
         do throws(ModelError) {
-            model = try ModelImporter().load(path: path)
+            model = try ModelImporter(weights: cacheFolder == nil ? .read : .deferred).load(path: path)
             if device == .cpu { try CompiledModel.checkEngine() }
         } catch {
             throw InferenceError(error)
         }
         let prepared = SessionModel(model: model, extents: extents)
-        runs = device == .cpu ? ProcessorRuns(prepared) : try DeviceRuns(prepared, on: device)
+        let weights = cacheFolder.flatMap { SessionWeights(folder: $0, path: path, model) }
+        runs = device == .cpu ? ProcessorRuns(prepared, weights) : try DeviceRuns(prepared, on: device)
         inputs = model.graph.inputs.map { Port($0) }
         outputs = model.graph.outputs.map { Port($0) }
         queue = OperationQueue()
@@ -75,7 +82,8 @@ public final class InferenceSession: Sendable {
     ///
     /// - Parameter inputs: One tensor for each input, by name.
     /// - Returns: The outputs by name.
-    /// - Throws: `wrongInput`, `wrongValue`, `tooLarge`, `engine`, and `cancelled` when the task is.
+    /// - Throws: `wrongInput`, `wrongValue`, `tooLarge`, `engine`, `cancelled` when the task is, and with a cache folder
+    ///   `notReadable`.
     public func run(_ inputs: [String: InferenceTensor]) async throws(InferenceError) -> [String: InferenceTensor] {
         let isCancelled = Cancellation()
         let result: Result<[String: InferenceTensor], InferenceError> = await withTaskCancellationHandler {

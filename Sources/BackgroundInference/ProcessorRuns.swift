@@ -4,6 +4,7 @@ import Locking
 /// Runs on the processor, any number at once, each on one core.
 final class ProcessorRuns: SessionRuns {
     private let session: SessionModel
+    private let weights: SessionWeights?
     private let prepared = Lock<[Prepared]>([])
 
     /// The model for some types of inputs, and the memory that runs of it have left.
@@ -20,7 +21,10 @@ final class ProcessorRuns: SessionRuns {
         init(_ run: CompiledModel.Run) { self.run = run }
     }
 
-    init(_ session: SessionModel) { self.session = session }
+    init(_ session: SessionModel, _ weights: SessionWeights?) {
+        self.session = session
+        self.weights = weights
+    }
 
     func execute(_ inputs: [String: Tensor], _ shouldStop: () -> Bool) throws(ModelError) -> [String: Tensor] {
         let types = SessionModel.types(of: inputs)
@@ -39,7 +43,9 @@ final class ProcessorRuns: SessionRuns {
             return Idle(try CompiledModel.Run(model))
         }
         // Two threads may prepare the same at once; one of the two is kept.
-        let compiled = try CompiledModel(session.model, extents: session.extents(for: types), inputs: types)
+        let compiled = try CompiledModel(
+            session.model, extents: session.extents(for: types), inputs: types, laidOut: weights?.laidOut)
+        weights?.keep()
         prepared.withLock { prepared in
             guard !prepared.contains(where: { $0.types == types }) else { return }
             prepared.append(Prepared(types: types, model: compiled))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where compiled programs are kept between runs.
+/// Where compiled programs, and other things that can be made again, are kept between runs.
 package enum CacheFolder {
     /// `$XDG_CACHE_HOME/bgrun`, else `~/.cache/bgrun`, else a private folder under `/tmp`; made when missing and proved
     /// writable.
@@ -44,7 +44,7 @@ package enum CacheFolder {
     }
 
     /// Names of what lies in a folder; none when it cannot be listed.
-    static func names(in path: String) -> [String] {
+    package static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -58,7 +58,7 @@ package enum CacheFolder {
     }
 
     /// When a file's content last changed, in nanoseconds since 1970; 0 when it is gone.
-    static func changeTime(of path: String) -> Int {
+    package static func changeTime(of path: String) -> Int {
         var status = stat()
         guard lstat(path, &status) == 0 else { return 0 }
         return status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec

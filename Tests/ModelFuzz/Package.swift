@@ -14,6 +14,7 @@ let swiftSettings: [SwiftSetting] = [
 /// Counts of edges and operands of comparisons tell the fuzzer which inputs lead somewhere new.
 let observed = swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error), .define("_GNU_SOURCE")]
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 func room(
@@ -25,15 +26,16 @@ func room(
 let package = Package(
     name: "ModelFuzz",
     dependencies: [
-        // The same version as in the package around this one.
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0")
+        // The same versions as in the package around this one.
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
     ],
     targets: [
         .executableTarget(
             name: "model-fuzz", dependencies: ["CFuzzer", "Inference", "ONNXFormat", "SeededNumbers", protobuf],
             swiftSettings: swiftSettings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
         .target(name: "CFuzzer", cSettings: cSettings),
-        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels"]),
+        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CWeightCache", "Locking", crypto]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"], settings: swiftSettings),
         room("OneDNNKit", ["COneDNN", "Locking"], settings: swiftSettings),
         .target(
@@ -43,6 +45,7 @@ let package = Package(
             name: "COpenCL", path: "Rooms/COpenCL",
             cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CWeightCache", path: "Rooms/CWeightCache", cSettings: cSettings),
         room("Locking", [], settings: swiftSettings),
         room("SeededNumbers", [], settings: swiftSettings),
         .target(

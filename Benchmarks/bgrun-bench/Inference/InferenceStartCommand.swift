@@ -45,9 +45,9 @@ struct InferenceStartCommand: ParsableCommand {
         var (own, other): ([Start], [Start]) = ([], [])
         for _ in 0..<rounds {
             own.append(
-                try start(CommandLine.arguments[0], ["inference-once", path, "--batch", "\(batch)"]))
+                try Self.start(CommandLine.arguments[0], ["inference-once", path, "--batch", "\(batch)"]))
             other.append(
-                try start(
+                try Self.start(
                     python, ["Benchmarks/peers/inference.py", "onnxruntime", path, "1", "1", inputs.description],
                     input: "run 5\n"))
         }
@@ -79,7 +79,7 @@ struct InferenceStartCommand: ParsableCommand {
         var run: Double?
     }
 
-    private struct Start {
+    struct Start {
         /// Seconds from the start to the first line that comes out.
         var wall: Double
         /// Of the whole process.
@@ -87,7 +87,7 @@ struct InferenceStartCommand: ParsableCommand {
         var report: Report
     }
 
-    private func start(_ program: String, _ arguments: [String], input: String = "") throws -> Start {
+    static func start(_ program: String, _ arguments: [String], input: String = "") throws -> Start {
         let process = Process()
         let (requests, answers) = (Pipe(), Pipe())
         process.executableURL = URL(filePath: program)
@@ -118,6 +118,8 @@ struct InferenceOnceCommand: ParsableCommand {
 
     @Argument var path: String
     @Option var batch = 1
+    /// Folder of caches, in which weights are looked for and, once the line is out, kept.
+    @Option var cache: String?
 
     func run() throws {
         try ModelFiles.withFolder(measure)
@@ -125,18 +127,30 @@ struct InferenceOnceCommand: ParsableCommand {
 
     private func measure(_ folder: String) throws {
         let start = ContinuousClock.now
-        let model = try ModelImporter().load(path: path)
+        let kept = WeightCache(folder: cache)
+        var known = kept?.key(files: [path], precision: "fp32", program: "bench", readsAll: false)
+        let entry = known.flatMap { kept?.entry($0) }
+        let laidOut = kept.map { _ in LaidOutWeights(entry) }
+        let model = try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: path)
         let loaded = ContinuousClock.now
         let inputs = try SampleInputs(model, batch: batch, folder: folder).tensors
         let made = ContinuousClock.now
         let compiled = try CompiledModel(
-            model, inputs: inputs.mapValues { TensorType($0.elementType, extents: $0.shape) })
+            model, inputs: inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }, laidOut: laidOut)
         let ready = ContinuousClock.now
         let run = try CompiledModel.Run(compiled)
         _ = try run.execute(inputs)
         let done = ContinuousClock.now
         print("ready")
         fflush(nil)
+        if let kept, let laidOut, laidOut.madeByteCount > 0 {
+            known = known ?? kept.key(files: [path], precision: "fp32", program: "bench", readsAll: true)
+            if let known, let sheet = kept.sheet(for: known) {
+                _ = laidOut.write(to: sheet, key: known.digest, limit: known.limitBytes)
+                kept.keep(sheet, as: known)
+                close(sheet)
+            }
+        }
         for _ in 0..<5 { _ = try run.execute(inputs) }
         let report = InferenceStartCommand.Report(
             peak: largestResidentBytes(), load: (loaded - start) / .milliseconds(1),

@@ -56,6 +56,8 @@ struct EnhanceWork: Work {
 
     var workerTerms: WorkerTerms.Work { .enhance(terms) }
 
+    var weightSupply: WeightSupply? { WeightSupply(terms.model, .fp32) }
+
     mutating func prepare() -> WorkEnding? {
         if let ending = WorkEnding.missingLibrary(of: [spec.settings.format].compactMap(\.self)) { return ending }
         guard terms.model.checksum.isEmpty else { return nil }

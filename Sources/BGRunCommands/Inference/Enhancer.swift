@@ -9,16 +9,22 @@ import InferenceData
 final class Enhancer {
     private let terms: EnhanceTerms
     private let devices: InferenceDevices
+    /// The model's weights, laid out before.
+    private let entry: WeightEntry?
     private let reader = ImageReader()
     private let lanes = Lanes()
     /// The picture's file, while its gain map is made.
     private let input = ImageExport.InputFile()
     private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
 
-    init(_ terms: EnhanceTerms, _ devices: InferenceDevices) {
+    init(_ terms: EnhanceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?) {
         self.terms = terms
+        self.entry = entry
         self.devices = devices
     }
+
+    /// As ``PreparedModels/takeNews()``.
+    func takeNews() -> [LaidOutModel] { loaded?.models.takeNews() ?? [] }
 
     /// Gives up what lies on devices.
     func forgetDevices() { loaded?.models.forgetDevices() }
@@ -148,8 +154,8 @@ final class Enhancer {
     private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter().load(path: terms.model.path), extents: [:], batch: 1,
-            precision: .fp32, devices: devices)
+            try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: terms.model.path), extents: [:],
+            batch: 1, precision: .fp32, devices: devices, entry: entry)
         let made = (models, models.ports[0].name, try models.ports[0].type?.pixels() ?? .unit)
         loaded = made
         return made

@@ -79,7 +79,7 @@ struct ModelTerms: Codable, Hashable, Sendable {
     /// - Returns: The model with zeros for large weights.
     /// - Throws: As the importer does, and `engine`.
     mutating func look() throws(ModelError) -> Model {
-        let model = try ModelImporter(readsWeights: false).load(path: path)
+        let model = try ModelImporter(weights: .leftOut).load(path: path)
         try CompiledModel.checkEngine()
         let folder = (path as NSString).deletingLastPathComponent
         dataFiles = model.dataFiles.map { "\(folder)/\($0)" }

@@ -46,6 +46,8 @@ struct InferenceWork: Work {
 
     var workerTerms: WorkerTerms.Work { .infer(terms) }
 
+    var weightSupply: WeightSupply? { WeightSupply(terms.model, terms.precision) }
+
     mutating func prepare() -> WorkEnding? {
         if ports != nil { return nil }
         do throws(ModelError) {

@@ -12,15 +12,21 @@ import InferenceData
 final class InferenceWorker {
     private let terms: InferenceTerms
     private let devices: InferenceDevices
+    /// The model's weights, laid out before.
+    private let entry: WeightEntry?
     private var loaded: (models: PreparedModels, reader: SampleReader, form: RowForm)?
 
     /// Steps that reading an input counts for in the progress.
     private static let readingSteps = 4
 
-    init(_ terms: InferenceTerms, _ devices: InferenceDevices) {
+    init(_ terms: InferenceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?) {
         self.terms = terms
+        self.entry = entry
         self.devices = devices
     }
+
+    /// As ``PreparedModels/takeNews()``.
+    func takeNews() -> [LaidOutModel] { loaded?.models.takeNews() ?? [] }
 
     /// Gives up what lies on devices.
     func forgetDevices() { loaded?.models.forgetDevices() }
@@ -154,8 +160,8 @@ final class InferenceWorker {
     private func load() throws -> (models: PreparedModels, reader: SampleReader, form: RowForm) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter().load(path: terms.model.path), extents: terms.extents, batch: terms.batch,
-            precision: terms.precision, devices: devices)
+            try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: terms.model.path),
+            extents: terms.extents, batch: terms.batch, precision: terms.precision, devices: devices, entry: entry)
         let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
         loaded = made
         return made

@@ -18,6 +18,9 @@ final class PreparedModels {
     private let largestBatch: Int
     private let precision: PrecisionChoice
     private let devices: InferenceDevices
+    private let laidOut: LaidOutWeights
+    /// What weights were laid out for, where that is worth keeping.
+    private var news: [LaidOutModel] = []
     private var kept: [(types: [String: TensorType], lane: LaneChoice, prepared: Prepared)] = []
     /// Some output does not have a row for each input: batches are not possible.
     private(set) var isSingle = false
@@ -31,8 +34,13 @@ final class PreparedModels {
     ///   - batch: The most rows at once.
     ///   - precision: Of the CPU.
     ///   - devices: What runs it beside the CPU.
-    init(_ model: Model, extents: [String: Int], batch: Int, precision: PrecisionChoice, devices: InferenceDevices) {
+    ///   - entry: Its weights, laid out before; nil where there are none.
+    init(
+        _ model: Model, extents: [String: Int], batch: Int, precision: PrecisionChoice, devices: InferenceDevices,
+        entry: WeightEntry?
+    ) {
         self.devices = devices
+        laidOut = LaidOutWeights(entry)
         self.precision = precision
         var model = model
         model.graph.inputs = model.graph.inputs.map { port in
@@ -78,7 +86,12 @@ final class PreparedModels {
     ) throws(ModelError) -> Prepared {
         switch lane {
         case .cpu:
-            let compiled = try CompiledModel(model, inputs: types, precision: try precision.precision(types))
+            let before = laidOut.madeByteCount
+            let compiled = try CompiledModel(
+                model, inputs: types, precision: try precision.precision(types), laidOut: laidOut)
+            if laidOut.madeByteCount - before >= WeightCache.fewestBytes {
+                news += [LaidOutModel(types)].compactMap(\.self)
+            }
             let run = try CompiledModel.Run(compiled)
             return Prepared(
                 rows: rows, steps: compiled.stepCount,
@@ -93,6 +106,12 @@ final class PreparedModels {
                 try compiled.execute(inputs, shouldStop: shouldStop)
             }
         }
+    }
+
+    /// What weights were laid out for since the last call, where that is worth keeping.
+    func takeNews() -> [LaidOutModel] {
+        defer { news = [] }
+        return news
     }
 
     /// Gives up what lies on devices.

@@ -2,6 +2,8 @@ import ArgumentParser
 import Confinement
 import Foundation
 import Glibc
+import Inference
+import OpenCLKit
 import ServiceAPI
 import ServiceClient
 import TaskStore
@@ -73,7 +75,8 @@ struct HealthCheck: Encodable {
     }
 
     static func all(_ place: ServicePlace) -> [HealthCheck] {
-        [folder(place), state(place), service(place), afterLogout(), priority(), confinement()] + devices(place)
+        [folder(place), state(place), service(place), afterLogout(), priority(), confinement()] + weights()
+            + devices(place)
     }
 
     /// Those that failed in jobs of the service.
@@ -149,6 +152,15 @@ struct HealthCheck: Encodable {
         guard status.landlockVersion == nil else { return .init("confinement", .good, status.sentence) }
         return .init(
             "confinement", .limited, status.sentence, fix: "Use a kernel with Landlock for files of strangers.")
+    }
+
+    /// Nothing is said where there are none.
+    private static func weights() -> [HealthCheck] {
+        guard let cache = WeightCache(folder: CacheFolder.standard()) else { return [] }
+        let (entries, bytes) = cache.size
+        guard entries > 0 else { return [] }
+        let models = "\(entries) model\(entries == 1 ? "" : "s")"
+        return [.init("weights", .good, "Laid out for \(models), \(bytes >> 20) MB in \(cache.folder).")]
     }
 
     /// Whether processes of this user outlive the session (loginctl(1), enable-linger).

@@ -180,7 +180,7 @@ final class ItemConduct {
             if isOnDevice { pacer.giveUp() }
         case .leave:
             isOver = true
-        case .run, .confine:
+        case .run, .confine, .layOut:
             preconditionFailure("an item was handed out beside another, or the worker is at work already")
         }
     }

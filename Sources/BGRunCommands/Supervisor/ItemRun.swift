@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import Inference
 import JobLink
 import SchedulingCore
 import TaskModel
@@ -29,6 +30,8 @@ struct ItemRunSettings {
     /// Where all outputs lie; nil when no item is left to be done.
     var outputs: OutputFolder?
     var work: WorkerTerms.Work
+    /// Laid out weights of the model, for all workers.
+    var weights: WeightOffer?
     /// No worker gets a second item.
     var isolatesItems = false
 
@@ -78,6 +81,8 @@ final class ItemRun<Plan: WorkPlan> {
     private(set) var fallen: Set<pid_t> = []
     /// Items in work that were killed when the grace time was over.
     private(set) var abandoned = 0
+    /// What workers had to lay out weights for.
+    private(set) var laidOut: [LaidOutModel] = []
     private(set) var trouble = OutputTrouble()
     /// A failure of the journal or of the system itself.
     private(set) var fault: (any Error)?
@@ -170,6 +175,8 @@ final class ItemRun<Plan: WorkPlan> {
                 machine.entersSilentPhase(worker: worker, of: .seconds(seconds), encode: encode, at: now)
             case .message(.halted):
                 perform(machine.halted(worker: worker, at: now))
+            case .message(.laidOut(let model)):
+                if laidOut.count < LayingOutOrder.mostModels, !laidOut.contains(model) { laidOut.append(model) }
             case .message(.result(let result)):
                 finished(worker, result)
             case .closed:
@@ -427,8 +434,11 @@ final class ItemRun<Plan: WorkPlan> {
     private static func confine(_ process: WorkerProcess, _ settings: ItemRunSettings) {
         guard let outputs = settings.outputs else { return }
         let terms = WorkerTerms(
-            outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice, work: settings.work)
-        _ = process.channel.send(HostMessage.confine(terms), descriptors: [outputs.descriptor])
+            outputFolder: outputs.path, mayUseDevice: settings.mayUseDevice,
+            weights: settings.weights?.key.hexadecimal, work: settings.work)
+        _ = process.channel.send(
+            HostMessage.confine(terms),
+            descriptors: [outputs.descriptor] + [settings.weights?.descriptor].compactMap(\.self))
     }
 
     /// Has the kernel read the next inputs while the workers are busy.

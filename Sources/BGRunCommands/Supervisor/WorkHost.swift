@@ -16,4 +16,12 @@ package enum HostWord: Sendable {
     case note(String)
     /// The host is gone: nobody wants this work, and another process may soon do it.
     case gone
+
+    /// Nothing more is to be done.
+    var isStop: Bool {
+        switch self {
+        case .command(.stop), .gone: true
+        case .command, .note: false
+        }
+    }
 }

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import Inference
 import JobLink
 import Synchronization
 
@@ -17,10 +18,19 @@ struct WorkerCommand: ParsableCommand {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
         volunteerForOutOfMemory()
         // Before there is another thread: that one would keep its rights.
-        guard let (work, outputs) = try WorkerConfinement.begin(channel) else { return }
-        KeptMemory.begin(work)
-        leaveWithSupervisor()
-        let worker = ItemWorker(work, outputs)
+        guard let start = try WorkerConfinement.begin(channel) else { return }
+        switch start {
+        case .items(let work, let outputs, let entry):
+            KeptMemory.begin(work)
+            leaveWithSupervisor()
+            workOff(channel, ItemWorker(work, outputs, entry))
+        case .layingOut(let layingOut):
+            leaveWithSupervisor()
+            guard layingOut.run(ProcessInfo.processInfo.environment) else { throw ExitStatus.bug.code }
+        }
+    }
+
+    private func workOff(_ channel: PacketChannel, _ worker: ItemWorker) {
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
         let conduct = ItemConduct(channel)
         while !conduct.isOver {
@@ -41,6 +51,7 @@ struct WorkerCommand: ParsableCommand {
                 }
                 conduct.itemEnded()
                 if result.failure?.code == "device" { worker.forget(order.lane) }
+                for news in worker.takeNews() { _ = channel.send(WorkerMessage.laidOut(news)) }
                 guard case .done = channel.send(WorkerMessage.result(result)) else { return }
             }
             if conduct.leavesDevice { worker.forgetDevices() }
@@ -76,14 +87,17 @@ private final class ItemWorker {
     private let work: WorkerTerms.Work
     private let lanes = Lanes()
     private let outputs: OutputFolder
+    private let entry: WeightEntry?
     private lazy var exporter = ImageExporter(lanes: lanes)
     private lazy var verifier = OutputVerifier()
     private let devices = InferenceDevices()
-    private lazy var enhancer: Enhancer? = if case .enhance(let terms) = work { Enhancer(terms, devices) } else { nil }
+    private lazy var enhancer: Enhancer? =
+        if case .enhance(let terms) = work { Enhancer(terms, devices, entry) } else { nil }
     private lazy var inference: InferenceWorker? =
-        if case .infer(let terms) = work { InferenceWorker(terms, devices) } else { nil }
+        if case .infer(let terms) = work { InferenceWorker(terms, devices, entry) } else { nil }
 
-    init(_ work: WorkerTerms.Work, _ outputs: OutputFolder) {
+    init(_ work: WorkerTerms.Work, _ outputs: OutputFolder, _ entry: WeightEntry?) {
+        self.entry = entry
         self.work = work
         self.outputs = outputs
     }
@@ -103,6 +117,9 @@ private final class ItemWorker {
         guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
         return result
     }
+
+    /// As ``PreparedModels/takeNews()``.
+    func takeNews() -> [LaidOutModel] { (inference?.takeNews() ?? []) + (enhancer?.takeNews() ?? []) }
 
     /// Gives up a device after it failed; the next item opens it anew.
     func forget(_ lane: LaneChoice) {

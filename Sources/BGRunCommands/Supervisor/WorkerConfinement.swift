@@ -3,6 +3,7 @@ import Confinement
 import Foundation
 import Glibc
 import ImageExport
+import Inference
 import JobLink
 import OpenCLKit
 import ResourceProbe
@@ -13,25 +14,47 @@ import ResourceProbe
 /// files needs no rule of its own, nor does a file that a link leads to. Outputs are made by the worker, in the folder
 /// that the supervisor opened: that is the one place it may write to, and it cannot read there.
 enum WorkerConfinement {
+    /// What a worker is there for.
+    enum Start {
+        /// What the work is, where the outputs go, and the model's weights where they were laid out before.
+        case items(WorkerTerms.Work, OutputFolder, WeightEntry?)
+        case layingOut(LayingOut)
+    }
+
     /// Waits for the terms and takes them.
     ///
-    /// - Returns: What the work is and where the outputs go; nil when the supervisor has gone instead.
-    static func begin(_ channel: PacketChannel) throws -> (WorkerTerms.Work, OutputFolder)? {
+    /// - Returns: nil when the supervisor has gone instead.
+    static func begin(_ channel: PacketChannel) throws -> Start? {
         Confinement.closeInherited(from: channel.descriptor + 1)
         var descriptors: [Int32] = []
-        guard
-            case .message(.confine(let terms)) = channel.receive(
-                HostMessage.self, waiting: true, descriptors: &descriptors), let folder = descriptors.first
-        else { return nil }
-        let outputs = try OutputFolder(path: terms.outputFolder, adopting: folder)
+        let received = channel.receive(HostMessage.self, waiting: true, descriptors: &descriptors)
+        guard case .message(let message) = received, let first = descriptors.first else { return nil }
+        switch message {
+        case .confine(let terms):
+            let outputs = try OutputFolder(path: terms.outputFolder, adopting: first)
+            try confine(
+                to: grants(terms, folder: first, ProcessInfo.processInfo.environment), mayExecute: terms.mayUseDevice)
+            return .items(terms.work, outputs, entry(descriptors.dropFirst().first, terms.weights))
+        case .layOut(let order):
+            try confine(to: DriverPlaces.libraries + order.model.files.map { Grant($0, .read) }, mayExecute: false)
+            return .layingOut(LayingOut(order: order, sheet: first, known: descriptors.dropFirst().first))
+        default: return nil
+        }
+    }
+
+    private static func confine(to grants: [Grant], mayExecute: Bool) throws {
         do throws(ConfinementFailure) {
-            let grants = grants(terms, folder: folder, ProcessInfo.processInfo.environment)
-            try Confinement.confine(to: grants, mayExecute: terms.mayUseDevice)
+            try Confinement.confine(to: grants, mayExecute: mayExecute)
         } catch {
             StandardError.write("bgrun: \(error)\n")
             throw ExitStatus.bug.code
         }
-        return (terms.work, outputs)
+    }
+
+    private static func entry(_ descriptor: Int32?, _ key: String?) -> WeightEntry? {
+        guard let descriptor else { return nil }
+        defer { close(descriptor) }
+        return key.flatMap { Digest(hexadecimal: $0) }.flatMap { WeightEntry(descriptor: descriptor, key: $0) }
     }
 
     private static func grants(_ terms: WorkerTerms, folder: Int32, _ environment: [String: String]) -> [Grant] {

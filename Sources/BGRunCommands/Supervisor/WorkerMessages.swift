@@ -7,6 +7,9 @@ import TaskModel
 enum HostMessage: Codable, Sendable {
     /// The first message: give up every right but these. The output folder's descriptor comes with it.
     case confine(WorkerTerms)
+    /// The first and only message to a process that lays out weights. What to write them to comes with it, and the entry
+    /// that there is.
+    case layOut(LayingOutOrder)
     /// The inputs come open with it.
     ///
     /// - environment: What the device's driver wants set before its first call.
@@ -54,6 +57,8 @@ struct WorkerTerms: Codable, Sendable {
     var outputFolder: String
     /// An item may ask for an OpenCL device, whose driver needs more of the system than a decoder.
     var mayUseDevice: Bool
+    /// Key of the laid out weights whose descriptor comes with this one, hexadecimal; nil where there are none.
+    var weights: String?
     var work: Work
 
     /// What the kind of work adds.
@@ -83,6 +88,8 @@ enum WorkerMessage: Codable, Sendable {
     case silent(seconds: Double, encode: ItemProgress.Encode?)
     /// It stands still, as it was told to.
     case halted
+    /// Weights had to be laid out for the item in flight.
+    case laidOut(LaidOutModel)
     /// Ends the item in flight.
     case result(ItemResult)
 }

@@ -38,6 +38,9 @@ protocol Work {
     /// What workers may reach beside the inputs and the output folder, and keep between items.
     var workerTerms: WorkerTerms.Work { get }
 
+    /// Laid out weights of the model that workers run on the CPU; nil where there are none, or nowhere to keep them.
+    var weightSupply: WeightSupply? { get }
+
     /// Longest time in which items in work are still finished once the service asks for a stop, where that is shorter than
     /// the service's own; what is not finished then is done again.
     static var longestFinish: Duration? { get }
@@ -54,6 +57,8 @@ extension Work {
     mutating func prepare() -> WorkEnding? { nil }
 
     static var longestFinish: Duration? { nil }
+
+    var weightSupply: WeightSupply? { nil }
 
     /// Each item's outputs are what was asked for.
     func finish(_ plan: Plan, _ journal: JournalWriter, into outputs: OutputFolder) throws {}

@@ -219,6 +219,9 @@ struct WorkSession<Kind: Work> {
         if let note = plan.passedOverNote { ledger.note("bgrun: \(note).") }
         let workers = min(flags.workerCount, max(plan.itemCount, 1))
         let search = work.lanePreference(flags) == .measured ? DeviceSearch.start(items: plan.itemCount) : nil
+        let supply = plan.itemCount == 0 || work.lanePreference(flags).asksForDevice ? nil : work.weightSupply
+        let weights = supply?.offer()
+        defer { if let weights { close(weights.descriptor) } }
         let settings = ItemRunSettings(
             limits: JobMachine.Limits(
                 workers: workers, claimBytes: flags.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
@@ -227,7 +230,7 @@ struct WorkSession<Kind: Work> {
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,
             signals: signals, host: host ?? own, outputs: outputs, work: work.workerTerms,
-            isolatesItems: flags.isolate)
+            weights: weights, isolatesItems: flags.isolate)
         if flags.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")
@@ -254,6 +257,10 @@ struct WorkSession<Kind: Work> {
         let isOnStandardOutput = flags.json && host == nil
         let summaryTrouble = isOnStandardOutput ? StandardOutput.write(JSONText.encode(summary) + "\n") : 0
         try journal.finish(outcome, work: (ledger.inputBytes, seconds), now: Self.wallTime)
+        // For later jobs; whoever stops this one now does not wait for them.
+        if case .completed = outcome, let supply, !run.laidOut.isEmpty {
+            supply.renew(run.laidOut) { StopSignals.received != nil || host?.take().contains(where: \.isStop) == true }
+        }
         var status = conclude(outcome, run, unfinished, ledger)
         let troubles = [("report", report?.trouble ?? 0), ("summary", summaryTrouble)].filter { $0.1 != 0 }
         for (name, trouble) in troubles {

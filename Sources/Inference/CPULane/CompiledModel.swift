@@ -60,15 +60,16 @@ package struct CompiledModel: Sendable {
     ///     is evaluated plainly.
     ///   - precision: Of convolutions and products.
     ///   - runner: For plain evaluations, with its limits.
+    ///   - laidOut: Weights of this very model that were laid out before, and where those go that are laid out now.
     /// - Throws: `damaged` where shapes do not fit together, `unsupported` for element types and values of attributes,
     ///   `wrongInput` for extents and types that the model does not take, `wrongValue` for constants that have no result,
-    ///   `engine` where oneDNN is missing or fails.
+    ///   `notReadable` for weights that were left in their files, `engine` where oneDNN is missing or fails.
     package init(
         _ model: Model, extents: [String: Int] = [:], inputs given: [String: TensorType] = [:],
-        precision: Precision = .float32, runner: ReferenceRunner = ReferenceRunner()
+        precision: Precision = .float32, runner: ReferenceRunner = ReferenceRunner(), laidOut: LaidOutWeights? = nil
     ) throws(ModelError) {
         func compiled(_ type: DataType) throws(ModelError) -> CompiledModel {
-            try CompiledModel(model, extents: extents, inputs: given, operandType: type, runner: runner)
+            try CompiledModel(model, extents: extents, inputs: given, operandType: type, runner: runner, laidOut)
         }
         self = try Self.chosen(precision, compiled)
     }
@@ -104,7 +105,7 @@ package struct CompiledModel: Sendable {
 
     private init(
         _ model: Model, extents: [String: Int], inputs given: [String: TensorType], operandType: DataType,
-        runner: ReferenceRunner
+        runner: ReferenceRunner, _ laidOut: LaidOutWeights?
     ) throws(ModelError) {
         var graph = model.graph
         graph.inputs = try Self.resolved(graph.inputs, extents, given)
@@ -121,7 +122,8 @@ package struct CompiledModel: Sendable {
             engine = try CPUEngine()
             builder = try StepBuilder(
                 graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 ? quantised : [:],
-                engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType)
+                engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType,
+                laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : model.graph.initialisers)
         } catch {
             throw .engine("\(error)")
         }
@@ -143,6 +145,10 @@ package struct CompiledModel: Sendable {
         constants = Self.used(builder.constants, by: steps)
         scope = builder.scope
         plainNodes = builder.plainNodes
+        // What runs read has to be there before one begins.
+        for case .tensor(let tensor) in constants { _ = tensor.heldBytes }
+        for tensor in scope.values { _ = tensor.heldBytes }
+        try model.deferredReads?.check()
         scratchpadByteCount = steps.compactMap(\.primitive).map(\.scratchpadByteCount).max() ?? 0
         constantByteCount =
             constants.reduce(0) { sum, constant in

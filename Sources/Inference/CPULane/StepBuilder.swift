@@ -24,6 +24,12 @@ struct StepBuilder {
 
     /// Where constants are laid out.
     private let stream: CPUStream
+    /// Weights that were laid out before, or are to be kept for later.
+    private let laidOut: LaidOutWeights?
+    /// Initialisers as the file has them.
+    private let fileInitialisers: [String: Tensor]
+    /// Names of the constants that are such, by number.
+    private var fileNames: [Int: String] = [:]
     private var forms: [String: Form] = [:]
     /// Values of float32 that still lie as 8-bit integers.
     private var quantised: [String: Form] = [:]
@@ -44,8 +50,10 @@ struct StepBuilder {
 
     init(
         _ graph: Graph, facts: [String: Fact], quantisedConstants: [String: QuantisedConstant], engine: CPUEngine,
-        largestTensorBytes: Int, operandType: DataType
+        largestTensorBytes: Int, operandType: DataType, laidOut: LaidOutWeights?, fileInitialisers: [String: Tensor]
     ) throws(OneDNNError) {
+        self.laidOut = laidOut
+        self.fileInitialisers = fileInitialisers
         self.facts = facts
         uses = ValueUses(graph)
         nodes = graph.nodes
@@ -226,6 +234,7 @@ struct StepBuilder {
         let place: Place
         if let tensor = initialisers[name] {
             place = .constant(constants.count)
+            if laidOut != nil, fileInitialisers[name]?.isCopy(of: tensor) == true { fileNames[constants.count] = name }
             constants.append(.tensor(tensor))
         } else if held.contains(name) {
             place = .tensor(name)
@@ -299,21 +308,31 @@ struct StepBuilder {
         if wanted != form.descriptor, case .constant(let number) = form.place,
             case .tensor(let tensor) = constants[number]
         {
-            return StepInput(argument: argument, place: try packed(tensor, form, argument, primitive))
+            return StepInput(argument: argument, place: try packed(number, tensor, form, argument, primitive))
         }
         let form = try moved(form, to: wanted)
         return StepInput(argument: argument, place: form.place, offset: form.offset)
     }
 
     private mutating func packed(
-        _ tensor: Tensor, _ form: Form, _ argument: Argument, _ primitive: Primitive
+        _ number: Int, _ tensor: Tensor, _ form: Form, _ argument: Argument, _ primitive: Primitive
     ) throws(OneDNNError) -> Place {
         guard let wanted = primitive.descriptor(of: argument) else { return form.place }
         let move = Move(source: form, target: wanted)
         if let place = moves[move] { return place }
-        let bytes = UnsafeRawBufferPointer(rebasing: tensor.heldBytes[form.offset...])
-        let weights = try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
-        withExtendedLifetime(tensor) {}
+        let stream = stream
+        func make() throws(OneDNNError) -> PackedWeights {
+            defer { withExtendedLifetime(tensor) {} }
+            let bytes = UnsafeRawBufferPointer(rebasing: tensor.heldBytes[form.offset...])
+            return try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
+        }
+        let weights: PackedWeights
+        if let laidOut, let name = fileNames[number] {
+            let part = WeightPart(name, form, wanted, on: engine)
+            weights = try laidOut.weights(part, for: primitive, as: argument, else: make)
+        } else {
+            weights = try make()
+        }
         let place = Place.constant(constants.count)
         constants.append(.packed(weights))
         moves[move] = place

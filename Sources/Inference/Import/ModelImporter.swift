@@ -18,12 +18,19 @@ package struct ModelImporter {
     }
 
     package var limits: Limits
-    /// Whether all of a model is wanted, or what can be said of it without its weights: large ones are zeros then.
-    package var readsWeights: Bool
+    /// What becomes of large weights.
+    package enum Weights: Sendable {
+        case read
+        /// Each is read when somebody looks at it. A read that fails is told by what prepares the model.
+        case deferred
+        /// They are zeros: only what can be said of the model without them is wanted.
+        case leftOut
+    }
+    package var weights: Weights
 
-    package init(limits: Limits = Limits(), readsWeights: Bool = true) {
+    package init(limits: Limits = Limits(), weights: Weights = .read) {
         self.limits = limits
-        self.readsWeights = readsWeights
+        self.weights = weights
     }
 
     /// - Throws: `notReadable`, `damaged`, `unsupported` with everything that is not implemented, `tooLarge`.
@@ -67,13 +74,16 @@ package struct ModelImporter {
         let unsupported = try SupportCheck(inliner: inliner).unsupported(file.graph, nodes: nodes)
         if !unsupported.isEmpty { throw .unsupported(unsupported) }
 
-        var tensors = TensorReader(folder: folder, limitBytes: limits.externalBytes)
-        if !readsWeights { tensors.zeroBytes = limits.largeWeightBytes }
+        var tensors = TensorReader(
+            folder: folder, limitBytes: limits.externalBytes, weights: self.weights,
+            largeWeightBytes: limits.largeWeightBytes)
         tensors.model = weights?.file
         var reader = GraphReader(inliner: inliner)
         let graph = try reader.graph(
             file.graph, nodes: nodes, around: [], weights: weights?.places ?? [:], tensors: &tensors)
-        return Model(graph: graph, opsets: opsets, producer: file.producerName, dataFiles: tensors.locations)
+        return Model(
+            graph: graph, opsets: opsets, producer: file.producerName, dataFiles: tensors.locations,
+            deferredReads: tensors.deferredReads)
     }
 
     /// A tensor in a message of its own, as the standard's test data has them.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A regular file that is open for reading.
-final class RegularFile {
+final class RegularFile: Sendable {
     let path: String
     let byteCount: Int
     private let descriptor: Int32

@@ -9,16 +9,24 @@ struct TensorReader {
     var limitBytes: Int
     /// The model itself, where bytes of its tensors are still to be read.
     var model: RegularFile?
-    /// From so many bytes on, tensors whose bytes lie in files are left at zeros.
-    var zeroBytes = Int.max
+    /// Where large tensors get their elements from, those of at least `largeWeightBytes` in files.
+    private let weights: ModelImporter.Weights
+    private let largeWeightBytes: Int
+    /// Of tensors that get their elements later.
+    let deferredReads: DeferredReads?
     private var files: [String: RegularFile] = [:]
 
     /// Of the files that were read, as the model names them.
     var locations: [String] { files.keys.sorted() }
 
-    init(folder: String?, limitBytes: Int) {
+    init(
+        folder: String?, limitBytes: Int, weights: ModelImporter.Weights = .read, largeWeightBytes: Int = .max
+    ) {
         self.folder = folder
         self.limitBytes = limitBytes
+        self.weights = weights
+        self.largeWeightBytes = largeWeightBytes
+        deferredReads = weights == .deferred ? DeferredReads() : nil
     }
 
     /// - Parameters:
@@ -121,12 +129,15 @@ struct TensorReader {
         return try tensor(type, shape, in: file, offset: offset)
     }
 
-    /// The elements that lie in a file; zeros where only the shapes of large tensors are wanted.
+    /// The elements that lie in a file; for large tensors as it was wanted.
     private func tensor(
         _ type: ElementType, _ shape: [Int], in file: RegularFile, offset: Int
     ) throws(ModelError) -> Tensor {
-        if try Extents.count(shape) * type.byteCount >= zeroBytes {
-            return try Tensor(zeros: type, shape: shape)
+        if try Extents.count(shape) * type.byteCount >= largeWeightBytes {
+            if weights == .leftOut { return try Tensor(zeros: type, shape: shape) }
+            if let deferredReads {
+                return try Tensor(deferred: type, shape: shape) { deferredReads.read(file, into: $0, offset: offset) }
+            }
         }
         return try Tensor(unset: type, shape: shape) { bytes throws(ModelError) in
             try file.read(into: bytes, offset: offset)

@@ -117,6 +117,8 @@ package final class OpenCLModel {
                 try constant.upload(to: weights, at: 4 * offsets[number], locations, device.queue)
             }
         }
+        for tensor in scope.values { _ = tensor.heldBytes }
+        try model.deferredReads?.check()
     }
 
     private static let passes: [any GraphPass] = [

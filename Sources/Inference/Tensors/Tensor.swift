@@ -65,6 +65,20 @@ package struct Tensor: Sendable {
         self.init(elementType, shape, count, storage)
     }
 
+    /// A tensor whose memory is taken, and written by `fill`, when somebody first looks at the elements.
+    ///
+    /// - Throws: as the other initialisers.
+    init(
+        deferred elementType: ElementType, shape: [Int],
+        fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(ModelError) {
+        precondition(elementType != .string, "strings have a tensor of their own")
+        let count = try Extents.count(shape)
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: elementType.byteCount)
+        if overflow { throw .tooLarge("the shape \(shape) has more bytes than can be counted") }
+        self.init(elementType, shape, count, TensorStorage(deferred: DeferredBytes(byteCount: bytes, fill: fill)))
+    }
+
     package init(strings: [String], shape: [Int]) throws(ModelError) {
         count = try Extents.count(shape)
         precondition(strings.count == count, "\(strings.count) strings for the shape \(shape)")
@@ -80,7 +94,7 @@ package struct Tensor: Sendable {
         self.storage = storage
     }
 
-    package var byteCount: Int { storage.bytes.count }
+    package var byteCount: Int { storage.byteCount }
 
     /// The elements of a tensor of strings; empty for others.
     package var strings: [String] { storage.strings }
@@ -88,6 +102,9 @@ package struct Tensor: Sendable {
     package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws(ModelError) -> R) throws(ModelError) -> R {
         try body(UnsafeRawBufferPointer(storage.bytes))
     }
+
+    /// Whether the elements are the other's, and not equal ones.
+    func isCopy(of other: Tensor) -> Bool { storage === other.storage }
 
     /// The bytes, for as long as this tensor or a copy of it is held.
     var heldBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(storage.bytes) }
@@ -111,52 +128,62 @@ package struct Tensor: Sendable {
 
 /// Memory of a tensor. It is written by the initialiser of the tensor only, before anybody else sees it, hence `Sendable`.
 private final class TensorStorage: @unchecked Sendable {
-    let bytes: UnsafeMutableRawBufferPointer
+    let byteCount: Int
     let strings: [String]
+    private let held: UnsafeMutableRawBufferPointer
+    /// Makes the bytes when they are first wanted; nil where they are there.
+    private let deferred: DeferredBytes?
     /// Whose bytes they are; nil for own ones.
     private let owner: Data?
     /// They are pages of zeros that the kernel lends.
     private let isMapped: Bool
 
-    init(byteCount: Int) {
-        bytes = .allocate(byteCount: byteCount, alignment: 64)
-        strings = []
-        owner = nil
-        isMapped = false
+    var bytes: UnsafeMutableRawBufferPointer { deferred?.bytes ?? held }
+
+    private init(
+        _ held: UnsafeMutableRawBufferPointer, byteCount: Int? = nil, strings: [String] = [], owner: Data? = nil,
+        isMapped: Bool = false, deferred: DeferredBytes? = nil
+    ) {
+        self.held = held
+        self.byteCount = byteCount ?? held.count
+        self.strings = strings
+        self.owner = owner
+        self.isMapped = isMapped
+        self.deferred = deferred
+    }
+
+    convenience init(byteCount: Int) { self.init(.allocate(byteCount: byteCount, alignment: 64)) }
+
+    convenience init(deferred: DeferredBytes) {
+        self.init(
+            UnsafeMutableRawBufferPointer(start: nil, count: 0), byteCount: deferred.byteCount, deferred: deferred)
     }
 
     /// Nil where the kernel has no room.
-    init?(zeroByteCount byteCount: Int) {
+    convenience init?(zeroByteCount byteCount: Int) {
         let start = mmap(nil, max(byteCount, 1), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         guard let start, start != MAP_FAILED else { return nil }
-        bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
-        strings = []
-        owner = nil
-        isMapped = true
+        self.init(UnsafeMutableRawBufferPointer(start: start, count: byteCount), isMapped: true)
     }
 
-    init(strings: [String]) {
-        bytes = .allocate(byteCount: 0, alignment: 64)
-        self.strings = strings
-        owner = nil
-        isMapped = false
+    convenience init(strings: [String]) {
+        self.init(.allocate(byteCount: 0, alignment: 64), strings: strings)
     }
 
     /// Bytes of this many have an object of their own, which stays where it is while it is held and nobody changes it; the
     /// data is kept for that. Nil where they are not aligned.
-    init?(sharing data: Data) {
+    convenience init?(sharing data: Data) {
         guard let start = data.withUnsafeBytes({ $0.baseAddress }), Int(bitPattern: start) % 16 == 0 else { return nil }
-        bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: start), count: data.count)
-        strings = []
-        owner = data
-        isMapped = false
+        self.init(
+            UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: start), count: data.count),
+            owner: data)
     }
 
     deinit {
         if isMapped {
-            munmap(bytes.baseAddress, max(bytes.count, 1))
-        } else if owner == nil {
-            bytes.deallocate()
+            munmap(held.baseAddress, max(held.count, 1))
+        } else if owner == nil, deferred == nil {
+            held.deallocate()
         }
     }
 }

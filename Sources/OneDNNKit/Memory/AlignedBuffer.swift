@@ -4,10 +4,22 @@
 package final class AlignedBuffer {
     /// To be used while the buffer is held only; others have ``withUnsafeMutableBytes(_:)``.
     let bytes: UnsafeMutableRawBufferPointer
+    /// Whose bytes they are; nil for own ones.
+    private let owner: AnyObject?
 
     /// The bytes are not set.
     package init(byteCount: Int) {
         bytes = .allocate(byteCount: max(byteCount, 1), alignment: 64)
+        owner = nil
+    }
+
+    /// Bytes of `owner`'s that are only read.
+    ///
+    /// - Returns: nil where they lie at another address than such a multiple.
+    init?(lying bytes: UnsafeRawBufferPointer, in owner: AnyObject) {
+        guard UInt(bitPattern: bytes.baseAddress) % 64 == 0 else { return nil }
+        self.bytes = UnsafeMutableRawBufferPointer(mutating: bytes)
+        self.owner = owner
     }
 
     package convenience init(copying values: some Collection<UInt8>) {
@@ -15,7 +27,7 @@ package final class AlignedBuffer {
         bytes.copyBytes(from: values)
     }
 
-    deinit { bytes.deallocate() }
+    deinit { if owner == nil { bytes.deallocate() } }
 
     package var byteCount: Int { bytes.count }
 

@@ -12,6 +12,11 @@ package struct PackedWeights: @unchecked Sendable {
 
     package var byteCount: Int { descriptor.byteCount }
 
+    /// The bytes, while this is held.
+    package var heldBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer.bytes).prefix(byteCount))
+    }
+
     /// Lays weights out.
     ///
     /// - Parameters:
@@ -30,6 +35,24 @@ package struct PackedWeights: @unchecked Sendable {
         let buffer = AlignedBuffer(byteCount: target.byteCount)
         try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
         self.init(buffer, target, on: stream.engine)
+    }
+
+    /// Weights that are laid out already and lie somewhere else.
+    ///
+    /// - Parameters:
+    ///   - bytes: As many as the primitive wants, at a multiple of 64. What they are is the caller's word.
+    ///   - owner: Keeps them there, unchanged.
+    ///   - primitive: What they are for.
+    ///   - argument: The part they play there.
+    /// - Throws: ``OneDNNError/Code/weightsForeign`` for other bytes.
+    package init(
+        lying bytes: UnsafeRawBufferPointer, in owner: AnyObject, for primitive: Primitive, as argument: Argument
+    ) throws(OneDNNError) {
+        let target = try PackedWeights.descriptor(primitive, argument)
+        guard bytes.count == target.byteCount, let buffer = AlignedBuffer(lying: bytes, in: owner) else {
+            throw OneDNNError(.weightsForeign, "\(primitive.name): \(argument)")
+        }
+        self.init(buffer, target, on: primitive.engine)
     }
 
     init(_ buffer: AlignedBuffer, _ descriptor: MemoryDescriptor, on engine: CPUEngine) {

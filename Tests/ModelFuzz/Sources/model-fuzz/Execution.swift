@@ -54,7 +54,7 @@ enum Execution {
         default: preconditionFailure("\(whole) in memory, \(found) from a file")
         }
         let outlined = Result { () throws(ModelError) in
-            try ModelImporter(limits: limits, readsWeights: false).load(path: path)
+            try ModelImporter(limits: limits, weights: .leftOut).load(path: path)
         }
         if case (.success(let found), .success(let outlined)) = (found, outlined) {
             precondition(

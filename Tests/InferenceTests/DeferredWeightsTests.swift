@@ -1,0 +1,58 @@
+import Foundation
+import Inference
+import ModelParts
+import ONNXFormat
+import SwiftProtobuf
+import Testing
+
+/// Weights that are left in their files until somebody looks at them.
+@Suite final class DeferredWeightsTests {
+    private let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "deferred-\(UUID().uuidString).onnx"
+        var weights = ModelParts.tensor("w", [64, 64, 3, 3], floats: [])
+        weights.rawData = (0..<(64 * 64 * 9)).map { Float($0 % 1013) / 9999 }.withUnsafeBytes { Data($0) }
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("x", [1, 64, 5, 5])], outputs: ["y"],
+            nodes: [ModelParts.node("Conv", ["x", "w"], ["y"])], initialisers: [weights])
+        try (try ModelParts.model(graph).serializedData() as Data).write(to: URL(filePath: path))
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private func result(_ model: Model, _ laidOut: LaidOutWeights?) throws(ModelError) -> [Float]? {
+        let input = try Tensor(.float32, shape: [1, 64, 5, 5], elements: (0..<1600).map { Float($0 % 7) })
+        return try CompiledModel(model, laidOut: laidOut).execute(["x": input])["y"]?.elements(as: Float.self)
+    }
+
+    @Test func theyAreThoseOfTheFile() throws {
+        let (now, later) = (
+            try ModelImporter().load(path: path), try ModelImporter(weights: .deferred).load(path: path)
+        )
+        let wanted = try #require(try result(now, nil))
+        #expect(wanted.contains { $0 != 0 })
+        #expect(try result(later, nil) == wanted)
+        #expect(later.graph.initialisers["w"]?.byteCount == now.graph.initialisers["w"]?.byteCount)
+        #expect(
+            later.graph.initialisers["w"]?.elements(as: Float.self)
+                == now.graph.initialisers["w"]?.elements(as: Float.self))
+    }
+
+    /// The file loses its end: whoever still needs weights is told, and whoever has them laid out does not notice.
+    @Test func aReadThatFailsIsToldWhenTheModelIsPrepared() throws {
+        let before = LaidOutWeights(nil)
+        let wanted = try #require(try result(ModelImporter().load(path: path), before))
+        #expect(before.madeByteCount > 0)
+        let model = try ModelImporter(weights: .deferred).load(path: path)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.truncate(atOffset: 1000)
+        #expect(try result(model, before) == wanted)
+        let error = #expect(throws: ModelError.self) { try self.result(model, nil) }
+        #expect(error?.code == .notReadable)
+        // What it holds is not taken for weights later either.
+        #expect(throws: ModelError.self) { try self.result(model, nil) }
+    }
+}
