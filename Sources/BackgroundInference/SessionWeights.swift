@@ -16,11 +16,12 @@ final class SessionWeights: Sendable {
     private static let version = "BackgroundInference 1"
     private static let precision = "fp32"
 
+    /// Nil where nothing can be written in the folder.
+    ///
     /// - Parameters:
     ///   - folder: Of the program's caches.
     ///   - path: Of the model.
     ///   - model: As it was loaded.
-    /// - Returns: nil where nothing can be written in the folder.
     init?(folder: String, path: String, _ model: Model) {
         guard let cache = WeightCache(folder: folder) else { return nil }
         self.cache = cache

@@ -31,6 +31,7 @@ final class FailedDevices: Sendable {
     /// - Parameters:
     ///   - device: As the scheduler knows it.
     ///   - reason: How it failed last.
+    ///   - job: That gave it up.
     ///   - moment: Seconds since 1970.
     func failed(_ device: ComputeDevice, _ reason: String, in job: JobID, at moment: Double) {
         records.withLock { records in
