@@ -261,7 +261,8 @@ extension Simulation {
     private mutating func changeDevices() throws(Violation) {
         guard !devices.isEmpty else { return }
         let index = dice.below(devices.count)
-        devices[index] = ModelDevice(device: devices[index].device, isPresent: !devices[index].isPresent)
+        devices[index].isPresent.toggle()
+        devices[index].isPaused = false
         if !devices[index].isPresent {
             let device = devices[index].device.id
             for job in jobs where job.state == .live && job.device == device {

@@ -274,11 +274,13 @@ extension Simulation {
     private func checkForeground(_ job: ModelJob) throws(Violation) {
         guard fitsMemory(job.request) else { return }
         let usable = devices.filter { $0.isUsable(job.request, at: now) }.map(\.device.id)
-        if job.wantsGPU, usable.isEmpty { return }
+        // What a simulated launch put on the CPU goes on there.
+        let wantsDevice = job.wantsGPU && (job.state == .waiting || job.releases)
+        if wantsDevice, usable.isEmpty { return }
         var victim: JobID?
         for other in jobs where other.state == .live && other.phase != .paused {
-            guard job.wantsGPU == (other.device != nil), other.device.map(usable.contains) ?? true else { continue }
-            if job.wantsGPU, let device = other.device, !canMakeRoom(on: device, for: job, isSure: true) { continue }
+            guard wantsDevice == (other.device != nil), other.device.map(usable.contains) ?? true else { continue }
+            if wantsDevice, let device = other.device, !canMakeRoom(on: device, for: job, isSure: true) { continue }
             switch other.phase {
             case .expiring: return
             case .pausing where now < other.askedToPause + .seconds(5): return

@@ -128,15 +128,15 @@ extension Simulation {
         jobs.removeAll { $0.state == .ended }
         for index in jobs.indices { jobs[index].interrupt() }
         for index in programs.indices { programs[index].lastRefresh = nil }
-        for index in devices.indices {
-            devices[index] = ModelDevice(device: devices[index].device, isPresent: devices[index].isPresent)
-        }
+        for index in devices.indices { devices[index].isPaused = false }
+        let health = core.devices.health
         guarded = GateModel(isGuarded: true, at: now)
         plain = GateModel(isGuarded: false, at: now)
         gateStarts = Array(repeating: nil, count: gateStarts.count)
         gateStops = gateStarts
         core = Scheduler(settings: settings, at: now, wall: wall, firstID: lastID + 1)
         isAdopting = true
+        try settle(core.adopt(health, at: now))
         // Some announce themselves after what they left behind has been taken up.
         let late = Set(programs.indices.filter { _ in dice.percent(30) })
         for index in programs.indices {

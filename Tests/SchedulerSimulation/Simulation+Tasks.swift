@@ -56,7 +56,7 @@ extension Simulation {
         } else {
             expectedEnds.append((job.id, success ? .completed(failures: 0) : .failed(code: "unsuccessful")))
         }
-        if success, let device = devices.firstIndex(where: { $0.device.id == job.device && $0.isPresent }) {
+        if success, let device = devices.firstIndex(where: { $0.device.id == job.device }) {
             devices[device].failures = 0
         }
         if job.request.kind == .refresh { core.refreshed(job.id, dice.pick([.newData, .noData, .failed])) }

@@ -128,7 +128,9 @@ package struct DeviceBoard: Sendable {
         health[device]?.failures = 0
     }
 
+    /// One that is gone has not failed.
     package mutating func failed(_ device: String, at now: Duration) {
+        guard slots.contains(where: { $0.device.id == device }) else { return }
         var known = health[device] ?? DeviceHealth()
         known.failures += 1
         if known.failures >= limits.failuresBeforeQuarantine {
