@@ -265,14 +265,18 @@ extension Simulation {
         }) {
             throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
-        for job in roomless where job.isForeground && job.request.kind == .continued {
-            try checkForeground(job)
+        for job in roomless where job.isForeground && job.request.kind == .continued && fitsMemory(job.request) {
+            // Claims that differ by less than a factor of two stand in one line, whose first may lack the memory.
+            let isBehind = roomless.contains { other in
+                other.isForeground && other.request.claim.memoryBytes < 2 * job.request.claim.memoryBytes
+                    && !fitsMemory(other.request)
+            }
+            if !isBehind { try checkForeground(job) }
         }
     }
 
     /// Foreground work without a slot or a place on a device: something is leaving, or nothing can be asked to.
     private func checkForeground(_ job: ModelJob) throws(Violation) {
-        guard fitsMemory(job.request) else { return }
         let usable = devices.filter { $0.isUsable(job.request, at: now) }.map(\.device.id)
         // What a simulated launch put on the CPU goes on there.
         let wantsDevice = job.wantsGPU && (job.state == .waiting || job.releases)
