@@ -135,7 +135,9 @@ let package = Package(
         .target(name: "CSystemConditions", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ResourceProbe", ["TaskModel", "OpenCLKit"]),
         room("BackgroundInference", ["Inference", "Locking", "OpenCLKit"]),
-        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CWeightCache", "Locking", crypto]),
+        room(
+            "Inference",
+            ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CChecksum", "CWeightCache", "Locking", crypto]),
         .target(name: "CWeightCache", cSettings: cSettings),
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
@@ -145,20 +147,21 @@ let package = Package(
         .target(
             name: "CTypeset", cSettings: cSettings + [.unsafeFlags(["-I/usr/include/freetype2"])],
             linkerSettings: [.linkedLibrary("dl")]),
-        room("ImageCodecs", ["CImageCodecs", "Locking"]),
+        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"]),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
                 .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpmux"),
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
-                .linkedLibrary("xxhash"), .linkedLibrary("dl"),
+                .linkedLibrary("dl"),
             ]),
         room("ChunkedCompute"),
-        room("OpenCLKit", ["COpenCL", "Locking"]),
+        room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
-        room("OneDNNKit", ["COneDNN", "Locking"]),
+        room("OneDNNKit", ["COneDNN", "CChecksum", "Locking"]),
+        .target(name: "CChecksum", cSettings: cSettings),
         .target(name: "COneDNN", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "Kernels", path: "Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],
@@ -213,7 +216,7 @@ let package = Package(
             ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking", "SeededNumbers"]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
-        tests(of: "OpenCLKit", ["COpenCL", "OpenCLFaults"]),
+        tests(of: "OpenCLKit", ["CChecksum", "COpenCL", "OpenCLFaults"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "OneDNNKit", ["Locking", "SeededNumbers"]),
         tests(of: "ChunkedCompute"),
@@ -243,7 +246,7 @@ let package = Package(
         tests(
             of: "Inference",
             [
-                "ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", "CWeightCache",
+                "ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", "CChecksum",
                 protobuf,
             ],
             exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 bg_dnnl_load_status bg_dnnl_load(const char *library, bg_dnnl_functions *functions, char *reason, size_t reason_size) {
     memset(functions, 0, sizeof *functions);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -32,8 +29,4 @@ bg_dnnl_load_status bg_dnnl_load(const char *library, bg_dnnl_functions *functio
 
 int bg_dnnl_post_operation_argument(int position) {
     return DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1;
-}
-
-uint64_t bg_dnnl_xxh3_64(const void *bytes, size_t count) {
-    return XXH3_64bits(bytes, count);
 }

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 bg_opencl_load_status bg_opencl_load(
     const char *library, bg_opencl_functions *functions, char *reason, size_t reason_size) {
     memset(functions, 0, sizeof *functions);
@@ -36,10 +33,4 @@ int bg_opencl_try_library(const char *library, char *reason, size_t reason_size)
     const char *words = dlerror();
     snprintf(reason, reason_size, "%s", words ? words : library);
     return 1;
-}
-
-void bg_opencl_xxh3_128(const void *bytes, size_t count, uint8_t digest[16]) {
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, count));
-    memcpy(digest, canonical.digest, 16);
 }

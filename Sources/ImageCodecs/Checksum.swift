@@ -1,11 +1,11 @@
-import CImageCodecs
+import CChecksum
 
 /// Fast checksums that tell whether two files are the same; no protection against forgery.
 package enum Checksum {
     /// XXH3-128 in 32 hexadecimal digits, as `xxhsum -H2` prints it.
     package static func xxh3(_ bytes: UnsafeRawBufferPointer) -> String {
         let digest = [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-            ic_xxh3_128(bytes.baseAddress, bytes.count, buffer.baseAddress)
+            bg_xxh3_128(bytes.baseAddress, bytes.count, buffer.baseAddress)
             count = 16
         }
         let digits = Array("0123456789abcdef".utf8)

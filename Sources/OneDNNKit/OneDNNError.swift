@@ -20,12 +20,8 @@ package struct OneDNNError: Error, Hashable, Sendable, CustomStringConvertible {
         case operandUnexpected
         /// A buffer is smaller than its descriptor says, or the destination was passed to be read only.
         case operandUnsuitable
-        /// The packed weights were made by another version, for another processor or another primitive: pack anew.
+        /// Not the bytes that the primitive wants: pack anew.
         case weightsForeign
-        /// The file of packed weights is cut off or altered: pack anew.
-        case weightsDamaged
-        /// The file cannot be read or written.
-        case fileInaccessible
     }
 
     package let code: Code

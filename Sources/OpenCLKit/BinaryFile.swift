@@ -1,4 +1,4 @@
-import COpenCL
+import CChecksum
 import Glibc
 
 /// A program binary on disk: a fixed header with the key and a checksum, then the driver's bytes.
@@ -27,7 +27,7 @@ enum BinaryFile {
     /// XXH3-128 of `bytes`.
     static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 16)
-        bg_opencl_xxh3_128(bytes, bytes.count, &digest)
+        bg_xxh3_128(bytes, bytes.count, &digest)
         return digest
     }
 

@@ -34,18 +34,19 @@ let package = Package(
             swiftSettings: swiftSettings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
         .target(name: "CAllocations", cSettings: cSettings),
         cRoom("CFuzzer"),
+        cRoom("CChecksum"),
         room(
             "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"],
             settings: observed),
-        room("ImageCodecs", ["CImageCodecs", "Locking"], settings: observed),
+        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"], settings: observed),
         cRoom(
             "CImageCodecs", [.unsafeFlags(["-fsanitize=fuzzer-no-link"])],
-            libraries: ["jpeg", "spng", "webp", "webpmux", "webpdemux", "tiff", "lcms2", "exif", "xxhash", "dl"]),
+            libraries: ["jpeg", "spng", "webp", "webpmux", "webpdemux", "tiff", "lcms2", "exif", "dl"]),
         // FreeType's headers find each other by this path alone.
         cRoom("CTypeset", [.unsafeFlags(["-I/usr/include/freetype2"])], libraries: ["dl"]),
         cRoom("CProcess"),
         room("ChunkedCompute", []),
-        room("OpenCLKit", ["COpenCL", "Locking"]),
+        room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"]),
         cRoom("COpenCL", [.define("CL_TARGET_OPENCL_VERSION", to: "300")], libraries: ["dl"]),
         room("Locking", []),
         .target(

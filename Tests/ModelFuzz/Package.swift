@@ -35,16 +35,19 @@ let package = Package(
             name: "model-fuzz", dependencies: ["CFuzzer", "Inference", "ONNXFormat", "SeededNumbers", protobuf],
             swiftSettings: swiftSettings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
         .target(name: "CFuzzer", cSettings: cSettings),
-        room("Inference", ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CWeightCache", "Locking", crypto]),
+        room(
+            "Inference",
+            ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CChecksum", "CWeightCache", "Locking", crypto]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"], settings: swiftSettings),
-        room("OneDNNKit", ["COneDNN", "Locking"], settings: swiftSettings),
+        room("OneDNNKit", ["COneDNN", "CChecksum", "Locking"], settings: swiftSettings),
         .target(
             name: "COneDNN", path: "Rooms/COneDNN", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
-        room("OpenCLKit", ["COpenCL", "Locking"], settings: swiftSettings),
+        room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"], settings: swiftSettings),
         .target(
             name: "COpenCL", path: "Rooms/COpenCL",
             cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],
             linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CChecksum", path: "Rooms/CChecksum", cSettings: cSettings),
         .target(name: "CWeightCache", path: "Rooms/CWeightCache", cSettings: cSettings),
         room("Locking", [], settings: swiftSettings),
         room("SeededNumbers", [], settings: swiftSettings),

@@ -11,12 +11,10 @@ package struct ProcessIdentity: Codable, Hashable, Sendable {
 
     /// - Returns: nil when there is no such process.
     package init?(of processID: Int32) {
-        guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),
-            let name = text.lastIndex(of: ")")
+        // The start is the twentieth.
+        guard let fields = ProcessStatus.fields(of: processID), fields.count > 19, let start = UInt64(fields[19]),
+            fields[0] != "Z", fields[0] != "X"
         else { return nil }
-        // The state is the first field after the name, the start the twentieth.
-        let fields = text[text.index(after: name)...].split(separator: " ")
-        guard fields.count > 19, let start = UInt64(fields[19]), fields[0] != "Z", fields[0] != "X" else { return nil }
         self.processID = processID
         self.start = start
         boot = Self.thisBoot

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 
 /// Processor time of the processes of a session, with that of their children that have ended (proc(5)).
@@ -18,12 +17,10 @@ enum SessionProcessorTime {
             let name = withUnsafeBytes(of: entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard let text = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8),
-                let end = text.lastIndex(of: ")")
+            // The session is the fourth, the times are the 12th to 15th.
+            guard let fields = ProcessStatus.fields(of: name), fields.count > 14, let session = Int32(fields[3]),
+                sessions.contains(session)
             else { continue }
-            // After the name: the state, the parent, the group, the session; the times are the 12th to 15th.
-            let fields = text[text.index(after: end)...].split(separator: " ")
-            guard fields.count > 14, let session = Int32(fields[3]), sessions.contains(session) else { continue }
             let ticks = fields[11...14].reduce(0) { $0 + (Double($1) ?? 0) }
             found[session, default: 0] += ticks / ticksPerSecond
         }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "ic_checksum.h"
 #include "ic_color.h"
 #include "ic_error.h"
 #include "ic_exif.h"

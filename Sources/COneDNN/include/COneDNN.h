@@ -85,6 +85,3 @@ bg_dnnl_load_status bg_dnnl_load(const char *library, bg_dnnl_functions *functio
 
 // The index under which the second operand of the post-operation at `position` is passed, a macro in oneDNN's header.
 int bg_dnnl_post_operation_argument(int position);
-
-// XXH3, 64 bits.
-uint64_t bg_dnnl_xxh3_64(const void *bytes, size_t count);

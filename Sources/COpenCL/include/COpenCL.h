@@ -68,6 +68,3 @@ bg_opencl_load_status bg_opencl_load(
 // Tries to open a driver library the way the loader would, running its constructors.
 // Returns 0, or 1 with dlopen's words in `reason`.
 int bg_opencl_try_library(const char *library, char *reason, size_t reason_size);
-
-// XXH3, 128 bits, in its canonical (big-endian) form.
-void bg_opencl_xxh3_128(const void *bytes, size_t count, uint8_t digest[16]);

@@ -10,6 +10,3 @@ int bg_sheet_make(int64_t limit);
 // From now on nobody changes it, whoever has it open (fcntl(2), F_ADD_SEALS). 0, or -1 and errno: EBUSY while somebody has
 // it mapped for writing.
 int bg_sheet_close(int sheet);
-
-// XXH3, 64 bits.
-uint64_t bg_weights_xxh3_64(const void *bytes, size_t count);

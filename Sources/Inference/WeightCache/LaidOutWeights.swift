@@ -1,4 +1,4 @@
-import CWeightCache
+import CChecksum
 import Glibc
 import Locking
 import OneDNNKit
@@ -84,13 +84,13 @@ package final class LaidOutWeights: Sendable {
         var starts: [Int] = []
         for (part, bytes) in parts {
             table += part.digest.bytes
-            let checksum = bg_weights_xxh3_64(bytes.baseAddress, bytes.count)
+            let checksum = bg_xxh3_64(bytes.baseAddress, bytes.count)
             for number in [UInt64(start), UInt64(bytes.count), checksum, 0] { table.append(littleEndian: number) }
             starts.append(start)
             start += padded(bytes.count)
         }
         var header = WeightEntry.magic + key.bytes
-        let checksum = bg_weights_xxh3_64(table, table.count)
+        let checksum = bg_xxh3_64(table, table.count)
         for number in [UInt64(parts.count), UInt64(byteCount), checksum] { header.append(littleEndian: number) }
         header += table
         guard header.withUnsafeBytes({ write($0, descriptor, 0) }) else { return false }

@@ -1,4 +1,4 @@
-import CWeightCache
+import CChecksum
 import Glibc
 import OneDNNKit
 
@@ -43,7 +43,7 @@ package final class WeightEntry: Sendable {
         else { return nil }
         let end = unit * (1 + count)
         let table = UnsafeRawBufferPointer(rebasing: bytes[unit..<end])
-        guard bg_weights_xxh3_64(table.baseAddress, table.count) == number(56) else { return nil }
+        guard bg_xxh3_64(table.baseAddress, table.count) == number(56) else { return nil }
         var places: [WeightPart: Place] = [:]
         for row in stride(from: unit, to: end, by: unit) {
             guard let start = Int(exactly: number(row + 32)), let length = Int(exactly: number(row + 40)),
@@ -73,7 +73,7 @@ package final class WeightEntry: Sendable {
     func bytes(of part: WeightPart) -> UnsafeRawBufferPointer? {
         guard let place = places[part] else { return nil }
         let bytes = UnsafeRawBufferPointer(rebasing: mapping.bytes[place.start...].prefix(place.byteCount))
-        return bg_weights_xxh3_64(bytes.baseAddress, bytes.count) == place.checksum ? bytes : nil
+        return bg_xxh3_64(bytes.baseAddress, bytes.count) == place.checksum ? bytes : nil
     }
 }
 

@@ -1,3 +1,4 @@
+import CChecksum
 import COneDNN
 
 /// Weights in the layout that a primitive has chosen, with whatever oneDNN appends to them.
@@ -96,7 +97,7 @@ extension MemoryDescriptor {
                 "of \(numbers(blocking.inner_idxs, blocking.inner_nblks))",
             ]
         } else {
-            let format = withUnsafeBytes(of: raw.format_desc) { bg_dnnl_xxh3_64($0.baseAddress, $0.count) }
+            let format = withUnsafeBytes(of: raw.format_desc) { bg_xxh3_64($0.baseAddress, $0.count) }
             parts.append("format \(raw.format_kind.rawValue) \(format)")
         }
         return parts.joined(separator: "; ")

@@ -1,4 +1,4 @@
-import CWeightCache
+import CChecksum
 import Foundation
 import Glibc
 import Inference
@@ -180,7 +180,7 @@ import Testing
         // A part that is shorter than what is asked for.
         var bytes = sound
         let start = bytes[96..<104].reversed().reduce(0) { $0 << 8 | Int($1) }
-        let checksum = bg_weights_xxh3_64(Array(bytes[start..<(start + 64)]), 64)
+        let checksum = bg_xxh3_64(Array(bytes[start..<(start + 64)]), 64)
         withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(112..<120, with: $0) }
         let stored: WeightEntry = try #require(try self.changed(64, at: 104, in: bytes, key))
         let short = LaidOutWeights(stored)
@@ -195,7 +195,7 @@ import Testing
         var bytes = sound
         withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(place..<(place + 8), with: $0) }
         let end = 64 * (1 + Int(sound[40]))
-        let checksum = bg_weights_xxh3_64(Array(bytes[64..<end]), end - 64)
+        let checksum = bg_xxh3_64(Array(bytes[64..<end]), end - 64)
         withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(56..<64, with: $0) }
         try write(bytes, to: path(key))
         return entry(key)
