@@ -20,9 +20,15 @@ package struct HTTPReply {
 
     /// Whether a connection that ends now has brought all of it.
     package var isWhole: Bool {
+        if case .whole(left: nil) = body { return status != nil }
+        return hasEnded
+    }
+
+    /// Whether all of it has come, so that nobody has to wait for the end of the connection.
+    package var hasEnded: Bool {
         guard status != nil else { return false }
         return switch body {
-        case .whole(let left): left == nil || left == 0
+        case .whole(let left): left == 0
         case .over: true
         case .chunkSize, .chunk, .chunkEnd: false
         }
@@ -45,14 +51,22 @@ package struct HTTPReply {
     }
 
     private mutating func readHead(_ text: String) {
-        let lines = text.components(separatedBy: "\r\n")
+        // Both bytes of a line's end are one character.
+        let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         let words = lines[0].split(separator: " ")
         status = words.count > 1 ? Int(words[1]) ?? 0 : 0
         let fields = lines.dropFirst().map { $0.lowercased().split(separator: ":", maxSplits: 1) }
         func field(_ name: String) -> Substring? { fields.first { $0.count == 2 && $0[0] == name }?[1] }
         let isChunked = field("transfer-encoding")?.contains("chunked") == true
-        let length = field("content-length").flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        let length = field("content-length").flatMap { Int(Self.bare($0)) }
         body = isChunked ? .chunkSize : .whole(left: length)
+    }
+
+    /// Without the white space around it (RFC 9110, section 5.6.3). Foundation's way takes a command half a millisecond.
+    private static func bare(_ text: Substring) -> Substring {
+        func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
+        let end = text.lastIndex { !isSpace($0) }.map { text.index(after: $0) } ?? text.startIndex
+        return text[..<end].drop(while: isSpace)
     }
 
     private mutating func takePart() -> Data? {
@@ -66,7 +80,7 @@ package struct HTTPReply {
         case .chunkSize:
             guard let end = pending.range(of: Self.lineEnd) else { return nil }
             let text = String(decoding: pending[..<end.lowerBound], as: UTF8.self)
-            let size = Int(text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces), radix: 16) ?? 0
+            let size = Int(Self.bare(text.prefix { $0 != ";" }), radix: 16) ?? 0
             pending = Data(pending[end.upperBound...])
             body = size == 0 ? .over : .chunk(left: size)
             return Data()

@@ -186,7 +186,7 @@ package struct ServiceClient: Sendable {
         }
         var reply = HTTPReply()
         var content = Data()
-        while true {
+        while !reply.hasEnded {
             let bytes = try received(connection)
             content += reply.take(bytes)
             if bytes.isEmpty { break }

@@ -41,13 +41,20 @@ import Testing
             _ = reply.take(bytes.prefix(count))
             // The last chunk's line tells the end, not the empty one behind it.
             #expect(reply.isWhole == (count >= bytes.count - (text.contains("chunked") ? 2 : 0)), "\(count) bytes")
+            #expect(reply.hasEnded == reply.isWhole, "nobody has to wait for the connection's end")
         }
     }
 
     @Test func aReplyWithoutALengthIsWholeWhenItsConnectionEnds() {
         var reply = HTTPReply()
         _ = reply.take(Data("HTTP/1.1 200 OK\r\n\r\nhel".utf8))
-        #expect(reply.isWhole)
+        #expect(reply.isWhole && !reply.hasEnded)
+    }
+
+    @Test func whiteSpaceAroundALengthIsLeftOut() {
+        var reply = HTTPReply()
+        let text = reply.take(Data("HTTP/1.1 200 OK\r\nServer:\r\nCONTENT-LENGTH:\t 5 \r\n\r\nhello".utf8))
+        #expect(String(decoding: text, as: UTF8.self) == "hello" && reply.hasEnded)
     }
 
     @Test(arguments: [1, 5, 1000])

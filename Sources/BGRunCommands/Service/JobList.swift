@@ -9,10 +9,12 @@ enum JobText {
             ["\(job.id)", state(job), priority(job), progress(job), job.title.isEmpty ? job.identifier : job.title]
         }
         let head = ["ID", "STATE", "PRIORITY", "PROGRESS", "TITLE"]
-        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+        let widths = head.indices.dropLast().map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
         return ([head] + rows).map { row in
-            zip(row, widths).map { text, width in text.padding(toLength: width, withPad: " ", startingAt: 0) }
-                .joined(separator: "  ").trimmingCharacters(in: .whitespaces) + "\n"
+            let columns = zip(row, widths).map { text, width in
+                text + String(repeating: " ", count: width - text.count) + "  "
+            }
+            return columns.joined() + row[widths.count] + "\n"
         }.joined()
     }
 
