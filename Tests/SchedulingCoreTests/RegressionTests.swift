@@ -128,6 +128,24 @@ import Testing
         #expect(bench.reasons(second) == ["noRoom"])
     }
 
+    @Test("rule 87: what has waited long for a device that is paused keeps no other device from others")
+    func waitingForAPausedDeviceReservesNothing() throws {
+        let other = ComputeDevice(id: "gpu1", name: "GPU 1", memoryBytes: 8 << 30)
+        var bench = Bench(devices: [Bench.gpu, other])
+        _ = try bench.admit("p0", .processing)
+        bench.tell { $0.setDevicePaused(true, device: "gpu1", at: $1) }
+        let waiting = try bench.admit("a", .continued) {
+            $0.requiredResources = .gpu
+            $0.devices.excluded = ["gpu0"]
+        }
+        bench.advance(by: .seconds(601))
+        let next = try bench.admit("b", .continued) { $0.requiredResources = .gpu }
+        #expect(bench.state(waiting) == .waiting)
+        #expect(bench.core.summary(next)?.device == "gpu0")
+        bench.tell { $0.setDevicePaused(false, device: "gpu1", at: $1) }
+        #expect(bench.core.summary(waiting)?.device == "gpu1")
+    }
+
     @Test("rule 47: memory claimed since the latest reading is free again when its task has ended")
     func memoryIsFreeAgainWithoutAReading() throws {
         var bench = Bench()

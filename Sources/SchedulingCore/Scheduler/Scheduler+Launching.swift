@@ -16,6 +16,14 @@ extension Scheduler {
         case slots(holders: [JobID])
         case memory(available: Int, needed: Int)
         case device(DeviceBoard.Obstacle)
+
+        /// The end of others' work can remove it; that does not bring a device back, nor heal one.
+        var endsWithOthers: Bool {
+            switch self {
+            case .slots, .memory, .device(.noRoom): true
+            case .device(.noneUsable), .device(.quarantined), .device(.paused): false
+            }
+        }
     }
 
     /// A candidate, and what keeps it from starting.
@@ -62,8 +70,8 @@ extension Scheduler {
                 }
                 if !candidate.isForeground { noteGivenWay(candidates.filter(\.isForeground)) }
                 return (candidate, lane)
-            case .failure:
-                if reserves(candidate) {
+            case .failure(let obstacle):
+                if reserves(candidate, obstacle) {
                     reserved.insert(candidate.requiresDevice)
                 } else if candidate.roomlessSince == nil {
                     let since = awakeTime
@@ -95,10 +103,13 @@ extension Scheduler {
             holdsItsRoom: false, isUrgent: isForeground, hasGivenWay: false)
         var lacking: [Lacking] = []
         for other in candidates() {
-            if reserves(other), other.requiresDevice == new.requiresDevice, !isForeground || other.turn <= turn {
+            guard case .failure(let obstacle) = placement(of: other, behind: lacking) else { continue }
+            if reserves(other, obstacle), other.requiresDevice == new.requiresDevice,
+                !isForeground || other.turn <= turn
+            {
                 return true
             }
-            if case .failure(let obstacle) = placement(of: other, behind: lacking) { lacking.append((other, obstacle)) }
+            lacking.append((other, obstacle))
         }
         guard case .success(let lane) = placement(of: new, behind: lacking) else { return true }
         return !isForeground
@@ -124,8 +135,8 @@ extension Scheduler {
     }
 
     /// It has waited so long for room that it gets the next.
-    private func reserves(_ candidate: StartCandidate) -> Bool {
-        guard hasWaitedLong(candidate.roomlessSince) else { return false }
+    private func reserves(_ candidate: StartCandidate, _ obstacle: RoomObstacle) -> Bool {
+        guard hasWaitedLong(candidate.roomlessSince), obstacle.endsWithOthers else { return false }
         // Without tasks of ours that will end, keeping others out would help nobody.
         return running.values.contains(where: \.takesSlot)
     }
@@ -184,7 +195,7 @@ extension Scheduler {
     private func devicesKept(for lacking: [Lacking], from candidate: StartCandidate) -> Set<String> {
         lacking.reduce(into: []) { kept, other in
             guard other.candidate.requiresDevice, case .device(.noRoom) = other.obstacle,
-                other.candidate.isForeground || !candidate.isForeground || reserves(other.candidate)
+                other.candidate.isForeground || !candidate.isForeground || reserves(other.candidate, other.obstacle)
             else { return }
             let request = other.candidate.request
             kept.formUnion(devices.suited(to: request.claim.deviceMemoryBytes, request.devices, at: now))
