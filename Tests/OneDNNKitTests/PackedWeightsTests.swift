@@ -55,7 +55,7 @@ import Testing
                 lying: UnsafeRawBufferPointer(rebasing: $0.prefix(packed.byteCount)), in: copy, for: primitive,
                 as: .weights)
         }
-        #expect(lying.key == packed.key)
+        #expect(lying.descriptor == packed.descriptor)
         #expect(lying.heldBytes.baseAddress != packed.heldBytes.baseAddress)
         let expected = try destination(primitive, packed)
         #expect(try destination(primitive, lying) == expected)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func theKeyNamesVersionProcessorAndLayout() throws {
-        let key = try pack(primitive()).key
+        let key = PackedWeights.key(try pack(primitive()).descriptor, on: fixture.engine)
         #expect(key.contains("\(fixture.engine.version)"))
         #expect(key.contains("\(fixture.engine.instructionSet)"))
         let other = try #require(primitive(outputs: 32).descriptor(of: .weights))

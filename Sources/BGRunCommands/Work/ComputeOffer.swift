@@ -56,8 +56,9 @@ struct ComputeOffer: Sendable {
     static var withoutDevice: ComputeOffer {
         ComputeOffer(absences: [
             ResourceAbsence(
-                resource: .gpu, code: "deviceNotGiven", sentence: "No GPU has room for it now, or it is left alone.",
-                fix: "bgrun doctor tells which devices failed.")
+                resource: .gpu, code: "deviceNotGiven",
+                sentence: "There is no GPU for it now: none at all, none with room, or one that is left alone.",
+                fix: "bgrun devices tells which there are, bgrun doctor which of them failed.")
         ])
     }
 

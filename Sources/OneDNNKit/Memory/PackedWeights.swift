@@ -6,9 +6,6 @@ import COneDNN
 /// `@unchecked Sendable` is true because the bytes are not written to once they are made.
 package struct PackedWeights: @unchecked Sendable {
     package let descriptor: MemoryDescriptor
-    /// What the bytes mean something to: oneDNN's version, the instruction set and the layout. It says nothing about
-    /// which weights they are.
-    package let key: String
     let buffer: AlignedBuffer
 
     package var byteCount: Int { descriptor.byteCount }
@@ -35,7 +32,7 @@ package struct PackedWeights: @unchecked Sendable {
         let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
         let buffer = AlignedBuffer(byteCount: target.byteCount)
         try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
-        self.init(buffer, target, on: stream.engine)
+        self.init(buffer, target)
     }
 
     /// Weights that are laid out already and lie somewhere else.
@@ -53,13 +50,12 @@ package struct PackedWeights: @unchecked Sendable {
         guard bytes.count == target.byteCount, let buffer = AlignedBuffer(lying: bytes, in: owner) else {
             throw OneDNNError(.weightsForeign, "\(primitive.name): \(argument)")
         }
-        self.init(buffer, target, on: primitive.engine)
+        self.init(buffer, target)
     }
 
-    init(_ buffer: AlignedBuffer, _ descriptor: MemoryDescriptor, on engine: CPUEngine) {
+    private init(_ buffer: AlignedBuffer, _ descriptor: MemoryDescriptor) {
         self.buffer = buffer
         self.descriptor = descriptor
-        key = PackedWeights.key(descriptor, on: engine)
     }
 
     static func descriptor(_ primitive: Primitive, _ argument: Argument) throws(OneDNNError) -> MemoryDescriptor {
@@ -69,7 +65,8 @@ package struct PackedWeights: @unchecked Sendable {
         return descriptor
     }
 
-    /// The key of bytes with that descriptor on that engine.
+    /// What bytes with that descriptor mean something to: oneDNN's version, the instruction set and the layout. It says
+    /// nothing about which weights they are.
     package static func key(_ descriptor: MemoryDescriptor, on engine: CPUEngine) -> String {
         "oneDNN \(engine.version); \(engine.instructionSet); \(descriptor); \(descriptor.layoutDetails)"
     }
