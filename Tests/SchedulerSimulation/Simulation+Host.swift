@@ -11,6 +11,7 @@ extension Simulation {
         case .setTerms(let id, let terms):
             let index = try live(id, .terms, "told its terms")
             jobs[index].terms = terms
+            followPriority(index)
         case .moveToCPU(let id):
             let index = try live(id, .room, "moved to the CPU")
             guard jobs[index].device != nil, !jobs[index].wantsGPU else {

@@ -266,10 +266,14 @@ extension Simulation {
             throw broken(.workConserving, job.id, "it could start, and waits for \(why(job.id))")
         }
         for job in roomless where job.isForeground && job.request.kind == .continued && fitsMemory(job.request) {
-            // Claims that differ by less than a factor of two stand in one line, whose first may lack the memory.
+            let claim = job.request.claim.memoryBytes
             let isBehind = roomless.contains { other in
-                other.isForeground && other.request.claim.memoryBytes < 2 * job.request.claim.memoryBytes
-                    && !fitsMemory(other.request)
+                let needed = other.request.claim.memoryBytes
+                // Claims that differ by less than a factor of two stand in one line, whose first may lack the memory.
+                if other.isForeground, needed < 2 * claim, !fitsMemory(other.request) { return true }
+                // After ten minutes memory may be kept for the other.
+                return other.id != job.id && claim > 0 && needed > 0 && !fitsMemory(claim + needed)
+                    && now - other.submitted >= .seconds(600)
             }
             if !isBehind { try checkForeground(job) }
         }

@@ -56,8 +56,9 @@ extension Simulation {
         return free >= request.claim.deviceMemoryBytes && count < 4
     }
 
-    func fitsMemory(_ request: TaskRequest) -> Bool {
-        let claim = request.claim.memoryBytes
+    func fitsMemory(_ request: TaskRequest) -> Bool { fitsMemory(request.claim.memoryBytes) }
+
+    func fitsMemory(_ claim: Int) -> Bool {
         guard claim > 0, let available = conditions.availableMemoryBytes else { return true }
         var claimed = 0
         for job in jobs where job.state == .live && job.isUnread { claimed += job.request.claim.memoryBytes }

@@ -96,7 +96,10 @@ extension Simulation {
         }
         var waiting = 0
         for job in jobs where job.program == index {
-            if job.state == .waiting, job.request.kind == request.kind, job.request.identifier != request.identifier {
+            // What was due in this moment has been started before the answer.
+            if job.state == .waiting, job.request.kind == request.kind, job.request.identifier != request.identifier,
+                !submissionStarts(job)
+            {
                 waiting += 1
             }
             let isSame = job.state == .live && job.request.identifier == request.identifier

@@ -143,6 +143,43 @@ import Testing
         #expect(onDevice.state(small) == .running)
     }
 
+    @Test("rule 65: what gives too little stays while what gives enough goes, though its progress is less recent")
+    func onlyWhatIsNeededGivesWay() throws {
+        var bench = Bench(devices: [Bench.gpu])
+        bench.conditions { $0.availableMemoryBytes = 3 << 30 }
+        let small = try bench.admit("cont.small", .continued) {
+            $0.initiator = .script
+            $0.claim.memoryBytes = 1 << 20
+        }
+        let large = try bench.admit("cont.large", .continued) {
+            $0.initiator = .script
+            $0.claim.memoryBytes = 2 << 30
+        }
+        bench.advance(by: .seconds(5))
+        bench.tell { $0.progressed(large, to: 0.5, at: $1) }
+        _ = try bench.admit("cont.front", .continued) { $0.claim.memoryBytes = 2 << 30 }
+        #expect(bench.actions.contains(.pause(large, releasingMemory: true)))
+        #expect(bench.state(small) == .running)
+        var onDevice = Bench(devices: [Bench.gpu])
+        let empty = try onDevice.admit("p0", .continued) {
+            $0.initiator = .script
+            $0.requiredResources = .gpu
+        }
+        let full = try onDevice.admit("cont.full", .continued) {
+            $0.initiator = .script
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 6 << 30
+        }
+        onDevice.advance(by: .seconds(5))
+        onDevice.tell { $0.progressed(full, to: 0.5, at: $1) }
+        _ = try onDevice.admit("cont.front", .continued) {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 6 << 30
+        }
+        #expect(onDevice.actions.contains(.pause(full, releasingMemory: true)))
+        #expect(onDevice.state(empty) == .running)
+    }
+
     // MARK: A new host
 
     @Test("rule 85: what is adopted before its program announces itself waits for it, tells so, and then goes on")

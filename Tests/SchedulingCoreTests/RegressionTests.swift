@@ -365,4 +365,69 @@ import Testing
         bench.tell { $0.completed(background, success: false, at: $1) }
         #expect(bench.state(foreground) == .running)
     }
+
+    @Test("rule 87: the memory kept for a paused task is for others as soon as a person pauses it")
+    func aPersonsPauseEndsAReservation() throws {
+        var bench = Bench()
+        bench.conditions { $0.availableMemoryBytes = 3 << 30 }
+        let kept = try bench.admit("cont.x", .continued) {
+            $0.initiator = .script
+            $0.claim.memoryBytes = 2 << 30
+        }
+        let foreground = try bench.admit("a", .continued) { $0.claim.memoryBytes = 2 << 30 }
+        bench.tell { $0.paused(kept, at: $1) }
+        #expect(bench.state(foreground) == .running)
+        for step in 1...7 {
+            bench.advance(by: .seconds(100))
+            bench.tell { $0.progressed(foreground, to: Double(step) / 10, at: $1) }
+        }
+        bench.conditions { $0.availableMemoryBytes = 3 << 29 }
+        let other = try bench.admit("p0", .processing) { $0.claim.memoryBytes = 1 << 29 }
+        #expect(bench.reasons(other) == ["behindOthers"])
+        bench.tell { $0.pause(kept, at: $1) }
+        #expect(bench.state(other) == .running)
+    }
+
+    @Test("rule 87: what has waited long for memory keeps nothing from work that takes none")
+    func aReservationKeepsOnlyWhatIsLacking() throws {
+        var bench = Bench(devices: [Bench.gpu, ComputeDevice(id: "gpu1", name: "GPU 1", memoryBytes: 2 << 30)])
+        bench.conditions { $0.availableMemoryBytes = 3 << 30 }
+        _ = try bench.admit("p0", .processing) {
+            $0.requiredResources = .gpu
+            $0.claim = .init(memoryBytes: 1 << 30, deviceMemoryBytes: 6 << 30)
+        }
+        let large = try bench.admit("p1", .processing) { $0.claim.memoryBytes = 2 << 30 }
+        let onDevice = try bench.admit("p2", .processing) {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 7 << 30
+        }
+        bench.advance(by: .seconds(601))
+        #expect(bench.reasons(large) == ["memoryClaim"])
+        #expect(bench.reasons(onDevice) == ["noRoom"])
+        let small = try bench.admit("p3", .processing) { $0.claim.memoryBytes = 1 << 20 }
+        #expect(bench.reasons(small) == ["behindOthers"])
+        let without = try bench.admit("p4", .processing)
+        #expect(bench.state(without) == .running)
+        let elsewhere = try bench.admit("p5", .processing) {
+            $0.requiredResources = .gpu
+            $0.claim.deviceMemoryBytes = 1 << 30
+            $0.devices.ordered = ["gpu1"]
+        }
+        #expect(bench.core.summary(elsewhere)?.device == "gpu1")
+    }
+
+    @Test("rule 47: a reading that shows enough memory ends the shedding in the moment of the next step")
+    func aNewReadingComesBeforeShedding() throws {
+        var bench = Bench()
+        let ids = try ["cont.x", "cont.y"].map { name in
+            try bench.admit(name, .continued) { $0.initiator = .script }
+        }
+        bench.advance(by: .seconds(61))
+        bench.conditions { $0.availableMemoryBytes = 100 << 20 }
+        #expect(ids.map { bench.state($0) } == [.pausing, .running])
+        bench.now += .seconds(1)
+        bench.conditions { $0.availableMemoryBytes = 8 << 30 }
+        #expect(!bench.actions.contains(.pause(ids[1], releasingMemory: true)))
+        #expect(bench.state(ids[1]) == .running)
+    }
 }

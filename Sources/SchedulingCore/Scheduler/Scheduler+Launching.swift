@@ -50,34 +50,20 @@ extension Scheduler {
     }
 
     private mutating func nextToStart() -> (StartCandidate, Lane)? {
-        var reserved: Set<Bool> = []
         var lacking: [Lacking] = []
         let candidates = candidates()
         for candidate in candidates {
-            let placement = placement(of: candidate, behind: lacking)
-            if case .failure(let obstacle) = placement { lacking.append((candidate, obstacle)) }
-            if reserved.contains(candidate.requiresDevice) { continue }
-            switch placement {
+            switch placement(of: candidate, behind: lacking) {
             case .success(let lane):
-                // What it took would be taken from it again at once; what it holds already it has to use to give it back.
-                if !candidate.isForeground, !candidate.holdsItsRoom,
-                    lacking.contains(where: { other in
-                        other.candidate.isForeground && (!candidate.isUrgent || isNext(other))
-                            && takes(candidate.request, lane, from: other.candidate.request, other.obstacle)
-                    })
-                {
-                    continue
-                }
+                if isKept(lane, from: candidate, for: lacking) { continue }
                 if !candidate.isForeground { noteGivenWay(candidates.filter(\.isForeground)) }
                 return (candidate, lane)
             case .failure(let obstacle):
-                if reserves(candidate, obstacle) {
-                    reserved.insert(candidate.requiresDevice)
-                } else if candidate.roomlessSince == nil {
-                    let since = awakeTime
-                    waiting[candidate.id]?.roomlessSince = since
-                    running[candidate.id]?.roomlessSince = since
-                }
+                lacking.append((candidate, obstacle))
+                guard candidate.roomlessSince == nil else { continue }
+                let since = awakeTime
+                waiting[candidate.id]?.roomlessSince = since
+                running[candidate.id]?.roomlessSince = since
             }
         }
         return nil
@@ -104,19 +90,20 @@ extension Scheduler {
         var lacking: [Lacking] = []
         for other in candidates() {
             guard case .failure(let obstacle) = placement(of: other, behind: lacking) else { continue }
-            if reserves(other, obstacle), other.requiresDevice == new.requiresDevice,
-                !isForeground || other.turn <= turn
-            {
-                return true
-            }
             lacking.append((other, obstacle))
         }
         guard case .success(let lane) = placement(of: new, behind: lacking) else { return true }
-        return !isForeground
-            && lacking.contains { other in
-                other.candidate.isForeground
-                    && takes(request, lane, from: other.candidate.request, other.obstacle)
-            }
+        return isKept(lane, from: new, for: lacking.filter { !isForeground || $0.candidate.turn <= turn })
+    }
+
+    /// Whether what a candidate would take is kept for others.
+    private func isKept(_ lane: Lane, from candidate: StartCandidate, for lacking: [Lacking]) -> Bool {
+        lacking.contains { other in
+            guard takes(lane, candidate, from: other) else { return false }
+            // What waits in the foreground would take it from background work again at once.
+            return reserves(other, from: candidate)
+                || !candidate.isForeground && other.candidate.isForeground && (!candidate.isUrgent || isNext(other))
+        }
     }
 
     /// Foreground work that has given way before gets the room that is made for it.
@@ -124,21 +111,35 @@ extension Scheduler {
         other.candidate.hasGivenWay && holders(of: other.obstacle, for: other.candidate.request) != nil
     }
 
-    /// Whether a request that starts there takes what another, which has no room yet, needs as well.
-    private func takes(
-        _ request: TaskRequest, _ lane: Lane, from other: TaskRequest, _ obstacle: RoomObstacle
-    ) -> Bool {
-        if case .device(.noRoom) = obstacle, lane.device != nil { return true }
-        let (claim, needed) = (request.claim.memoryBytes, other.claim.memoryBytes)
+    /// Whether a candidate that starts there takes what another, which has no room yet, needs as well. What it holds
+    /// already it has to use to give it back.
+    private func takes(_ lane: Lane, _ candidate: StartCandidate, from other: Lacking) -> Bool {
+        guard !candidate.holdsItsRoom else { return false }
+        let request = other.candidate.request
+        if case .device(.noRoom) = other.obstacle, let device = lane.device,
+            devices.suited(to: request.claim.deviceMemoryBytes, request.devices, at: now).contains(device)
+        {
+            return true
+        }
+        return takesMemory(candidate, from: other.candidate)
+    }
+
+    /// Whether free memory has room for one of the two and not for both.
+    func takesMemory(_ candidate: StartCandidate, from other: StartCandidate) -> Bool {
+        let (claim, needed) = (candidate.request.claim.memoryBytes, other.request.claim.memoryBytes)
         guard claim > 0, needed > 0, let free = freeMemory else { return false }
         return claim + needed > free
     }
 
-    /// It has waited so long for room that it gets the next.
-    private func reserves(_ candidate: StartCandidate, _ obstacle: RoomObstacle) -> Bool {
-        guard hasWaitedLong(candidate.roomlessSince), obstacle.endsWithOthers else { return false }
-        // Without tasks of ours that will end, keeping others out would help nobody.
-        return running.values.contains(where: \.takesSlot)
+    /// It has waited so long for room that what it lacks is kept for it, but not by background work from the foreground;
+    /// where the end of tasks of ours cannot give it enough, keeping others out would help nobody.
+    func reserves(_ other: Lacking, from candidate: StartCandidate) -> Bool {
+        guard other.candidate.isForeground || !candidate.isForeground, hasWaitedLong(other.candidate.roomlessSince),
+            other.obstacle.endsWithOthers
+        else { return false }
+        let ending = running.values.filter(\.takesSlot)
+        guard case .memory(let available, let needed) = other.obstacle else { return !ending.isEmpty }
+        return available + ending.reduce(0) { $0 + $1.request.claim.memoryBytes } >= needed
     }
 
     private func hasWaitedLong(_ roomlessSince: Duration?) -> Bool {
@@ -195,7 +196,7 @@ extension Scheduler {
     private func devicesKept(for lacking: [Lacking], from candidate: StartCandidate) -> Set<String> {
         lacking.reduce(into: []) { kept, other in
             guard other.candidate.requiresDevice, case .device(.noRoom) = other.obstacle,
-                other.candidate.isForeground || !candidate.isForeground || reserves(other.candidate, other.obstacle)
+                other.candidate.isForeground || !candidate.isForeground
             else { return }
             let request = other.candidate.request
             kept.formUnion(devices.suited(to: request.claim.deviceMemoryBytes, request.devices, at: now))

@@ -30,7 +30,7 @@ extension Scheduler {
         leavesFor = nil
         away += leftAt.map { now - $0 } ?? .zero
         leftAt = nil
-        return catchUp() + running.keys.sorted().flatMap { goOnUnpaused($0) } + schedule()
+        return catchUp() + shedForMemory() + running.keys.sorted().flatMap { goOnUnpaused($0) } + schedule()
     }
 
     /// Why nothing starts now; nil when the machine stays.

@@ -3,7 +3,8 @@ package import TaskModel
 extension Scheduler {
     package mutating func pause(_ id: JobID, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
-        return pauseRunning(id, .person, releasingMemory: false)
+        // Room that was kept for it is for others now.
+        return pauseRunning(id, .person, releasingMemory: false) + schedule()
     }
 
     package mutating func resume(_ id: JobID, at time: Duration) -> [SchedulerAction] {
@@ -66,8 +67,13 @@ extension Scheduler {
 
     // MARK: Conditions
 
-    /// Stops what has lost a condition, and lets go on what has got all back (rule 52).
+    /// Lets work follow its conditions, and sheds some while memory is short.
     mutating func enforceConditions() -> [SchedulerAction] {
+        followConditions() + shedForMemory()
+    }
+
+    /// Stops what has lost a condition, and lets go on what has got all back (rule 52).
+    mutating func followConditions() -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         for id in running.keys.sorted() {
             guard let run = running[id], !run.isSimulated else { continue }
@@ -83,7 +89,7 @@ extension Scheduler {
                 actions += clear(.conditions, id)
             }
         }
-        return actions + shedForMemory()
+        return actions
     }
 
     private func lostCondition(_ needed: ConditionSet, strictly known: ConditionSet) -> ConditionKind? {

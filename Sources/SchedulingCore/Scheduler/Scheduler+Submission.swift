@@ -41,7 +41,7 @@ extension Scheduler {
     /// A program asks for work.
     package mutating func submit(_ request: TaskRequest, program: String, at time: Duration) -> Submission {
         advance(to: time)
-        let before = catchUp() + schedule()
+        let before = catchUp() + shedForMemory() + schedule()
         if let key = request.requestKey, let id = programs[program]?.requestKeys[key] {
             return Submission(answer: .success(admission(of: id, isRepeat: true)), actions: before)
         }

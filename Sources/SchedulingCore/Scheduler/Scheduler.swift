@@ -264,12 +264,12 @@ package struct Scheduler: Sendable {
     package mutating func clockChanged(wall: Duration, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
         wallOffset = wall - now
-        return catchUp() + schedule()
+        return catchUp() + shedForMemory() + schedule()
     }
 
     package mutating func timePassed(at time: Duration) -> [SchedulerAction] {
         advance(to: time)
-        return catchUp() + schedule()
+        return catchUp() + shedForMemory() + schedule()
     }
 
     /// When ``timePassed(at:)`` has something to do next; nil when only events can change anything.
@@ -282,11 +282,11 @@ package struct Scheduler: Sendable {
         ].compactMap(\.self).min()
     }
 
-    /// Does everything that was due by now.
+    /// Does everything that was due by now, but for shedding: a new reading may be what comes next.
     mutating func catchUp() -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         if !gates.timePassed(at: now, wall: wall).isEmpty {
-            actions += enforceConditions() + updateTerms()
+            actions += followConditions() + updateTerms()
         }
         while let entry = nextFloor(), entry.key <= wall {
             floors.removeFirst()
@@ -309,7 +309,7 @@ package struct Scheduler: Sendable {
             dismissals.removeFirst()
             actions += dismissNow(entry.id)
         }
-        return actions + shedForMemory()
+        return actions
     }
 
     // MARK: Agendas

@@ -7,8 +7,9 @@ import TaskModel
 /// - Foreground work goes before background work, and each class of background work after the one before it by a fixed
 ///   time, so that waiting makes up for it (``SchedulerSettings/turnDelay``).
 /// - Background work that has found no room for ``SchedulerSettings/reserveAfter`` (600 s) is urgent: it has its turn
-///   among foreground work, the room it needs is kept for it while tasks of ours that will end hold some, and once
-///   started it is not preempted for ``SchedulerSettings/protection`` (30 s).
+///   among foreground work, the memory or the device that it lacks is kept for it from other background work, where
+///   the end of tasks of ours can give it enough, and once started it is not preempted for
+///   ``SchedulerSettings/protection`` (30 s).
 /// - Foreground work that has waited for background work once goes before all that is urgent. So each start in the
 ///   foreground waits for one protected turn at most, whatever has piled up, and for the pause or grace that ends it.
 /// - Foreground work that must start at once (`.fail`, rule 23) is not made to wait at all: it is answered while it
