@@ -50,10 +50,17 @@ enum ProcessUse {
     }
 
     /// Seconds in which processors had nothing to do, of all processors together.
-    static func idleSeconds() -> Double {
-        let line = readSmallFile("/proc/stat")?.split(separator: "\n").first?.split(separator: " ") ?? []
-        guard line.count > 5, let idle = Double(line[4]), let waiting = Double(line[5]) else { return 0 }
-        return (idle + waiting) / ticksPerSecond
+    static func idleSeconds() -> Double { machineSeconds(3, 4) }
+
+    /// Seconds in which processors worked for programs and the kernel, of all processors together; what a hypervisor
+    /// gave to others is not among them.
+    static func busySeconds() -> Double { machineSeconds(0, 1, 2, 5, 6) }
+
+    /// The sum of some fields of the first line of proc(5) stat.
+    private static func machineSeconds(_ fields: Int...) -> Double {
+        let line = readSmallFile("/proc/stat")?.split(separator: "\n").first?.split(separator: " ").dropFirst() ?? []
+        let values = line.map { Double($0) ?? 0 }
+        return fields.reduce(0) { $0 + ($1 < values.count ? values[$1] : 0) } / ticksPerSecond
     }
 
     /// Of the last minute.

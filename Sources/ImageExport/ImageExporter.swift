@@ -15,6 +15,7 @@ package final class ImageExporter {
     private let input = InputFile()
     private let window = RowWindow()
     private let staging = Scratch()
+    private let tables = KeptTables()
     private var buffers: [OutputPipeline.Buffers] = []
     private lazy var markMaker = MarkMaker(lanes)
 
@@ -90,7 +91,7 @@ package final class ImageExporter {
         result.notes = decoder.header.notes
         var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
-            content: ExportPreparation.content(checksum: result.inputChecksum))
+            content: ExportPreparation.content(checksum: result.inputChecksum), tables: tables)
         result.notes += preparation.notes
 
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
@@ -179,9 +180,10 @@ package final class ImageExporter {
             if !result.notes.contains(note) { result.notes.append(note) }
         }
         let settings = item.outputs.map(\.settings)
-        guard let maker = try GainMapMaker(header, lane: try lanes.lane(.cpu), settings: settings, tell: tell) else {
-            return
-        }
+        guard
+            let maker = try GainMapMaker(
+                header, lane: try lanes.lane(.cpu), settings: settings, tables: tables, tell: tell)
+        else { return }
         for index in preparation.outputs.indices {
             let output = preparation.outputs[index]
             let kept = try maker.kept(

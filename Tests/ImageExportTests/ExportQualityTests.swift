@@ -14,8 +14,8 @@ import Testing
         let samples = source.samples.map { linear ? srgbToLight($0 / 255) : $0 }
         let out = Reference.resize(
             samples, width: source.width, height: source.height, channels: 4,
-            columns: Resampling(sourceLength: source.width, outputLength: width),
-            rows: Resampling(sourceLength: source.height, outputLength: height))
+            columns: Resampling(.init(sourceLength: source.width, outputLength: width)),
+            rows: Resampling(.init(sourceLength: source.height, outputLength: height)))
         return out.map { linear ? lightToSRGB(min(max($0, 0), 1)) * 255 : min(max($0, 0), 255) }
     }
 
@@ -99,8 +99,8 @@ import Testing
         #expect(made.header.bitsPerChannel == 16)
         let expected = Reference.resize(
             samples.map { Double($0) }, width: width, height: height, channels: 4,
-            columns: Resampling(sourceLength: width, outputLength: made.width),
-            rows: Resampling(sourceLength: height, outputLength: made.height)
+            columns: Resampling(.init(sourceLength: width, outputLength: made.width)),
+            rows: Resampling(.init(sourceLength: height, outputLength: made.height))
         ).map { min(max($0, 0), 65535) }
         let (psnr, worst) = compare(made.samples, expected, peak: 65535)
         #expect(psnr >= 90, "\(psnr) dB, worst \(worst)")
@@ -134,7 +134,7 @@ import Testing
         let (side, edge) = (400, 110)
         let made = try resizedDiscs(try TestFolder(), side: side, to: edge, linear: false)
         let pixels = discs(side: side)
-        let table = Resampling(sourceLength: side, outputLength: edge)
+        let table = Resampling(.init(sourceLength: side, outputLength: edge))
         func over(_ ground: [Double], _ bytes: [UInt8]) -> [Double] {
             bytes.indices.map { i in
                 let alpha = Double(bytes[i | 3]) / 255

@@ -42,8 +42,8 @@ func everyCPULane() -> [CPULane] {
 
     func plan(_ arithmetic: ResizeArithmetic, _ s: (Int, Int, Int, Int), curves: TransferCurves? = nil) -> ResizePlan {
         ResizePlan(
-            arithmetic: arithmetic, columns: Resampling(sourceLength: s.0, outputLength: s.2),
-            rows: Resampling(sourceLength: s.1, outputLength: s.3), curves: curves, matte: nil)
+            arithmetic: arithmetic, columns: Resampling(.init(sourceLength: s.0, outputLength: s.2)),
+            rows: Resampling(.init(sourceLength: s.1, outputLength: s.3)), curves: curves, matte: nil)
     }
 
     @Test(arguments: 0..<Self.sizes.count) func codesStayWithinOneLevelOfFloat64(_ index: Int) throws {
@@ -52,8 +52,8 @@ func everyCPULane() -> [CPULane] {
         let plan = plan(.codes, s)
         let reference = Reference.resize(
             pixels.map { Double($0) }, width: s.0, height: s.1, channels: 4,
-            columns: Resampling(sourceLength: s.0, outputLength: s.2),
-            rows: Resampling(sourceLength: s.1, outputLength: s.3)
+            columns: Resampling(.init(sourceLength: s.0, outputLength: s.2)),
+            rows: Resampling(.init(sourceLength: s.1, outputLength: s.3))
         ).map { min(max($0, 0), 255) }
         let lane = try #require(CPULane())
         let out = try resized(pixels, plan, lane: lane).map { Double($0) }
@@ -67,8 +67,8 @@ func everyCPULane() -> [CPULane] {
         let pixels = testPicture(width: s.0, height: s.1)
         let reference = Reference.resize(
             pixels.map { srgbToLight(Double($0) / 255) }, width: s.0, height: s.1, channels: 4,
-            columns: Resampling(sourceLength: s.0, outputLength: s.2),
-            rows: Resampling(sourceLength: s.1, outputLength: s.3)
+            columns: Resampling(.init(sourceLength: s.0, outputLength: s.2)),
+            rows: Resampling(.init(sourceLength: s.1, outputLength: s.3))
         ).map { lightToSRGB(min(max($0, 0), 1)) * 255 }
         let lane = try #require(CPULane())
         let out = try resized(pixels, plan(.light, s, curves: .srgbInteger), lane: lane).map { Double($0) }
@@ -89,8 +89,8 @@ func everyCPULane() -> [CPULane] {
         let plan = plan(.float, s, curves: linear ? .srgbFloat : .identity)
         let reference = Reference.resize(
             samples.map { linear ? srgbToLight(Double($0) / 65535) : Double($0) / 65535 }, width: s.0, height: s.1,
-            channels: 4, columns: Resampling(sourceLength: s.0, outputLength: s.2),
-            rows: Resampling(sourceLength: s.1, outputLength: s.3)
+            channels: 4, columns: Resampling(.init(sourceLength: s.0, outputLength: s.2)),
+            rows: Resampling(.init(sourceLength: s.1, outputLength: s.3))
         ).map { value in
             let value = min(max(value, 0), 1)
             return (linear ? lightToSRGB(value) : value) * 65535

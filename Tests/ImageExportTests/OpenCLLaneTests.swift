@@ -16,8 +16,8 @@ func openCLDevice() throws -> Device {
 
     func plan(_ arithmetic: ResizeArithmetic, _ s: (Int, Int, Int, Int), matte: [Float]? = nil) -> ResizePlan {
         ResizePlan(
-            arithmetic: arithmetic, columns: Resampling(sourceLength: s.0, outputLength: s.2),
-            rows: Resampling(sourceLength: s.1, outputLength: s.3),
+            arithmetic: arithmetic, columns: Resampling(.init(sourceLength: s.0, outputLength: s.2)),
+            rows: Resampling(.init(sourceLength: s.1, outputLength: s.3)),
             curves: arithmetic == .float ? .srgbFloat : .srgbInteger, matte: matte)
     }
 

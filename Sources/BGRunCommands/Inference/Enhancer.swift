@@ -13,6 +13,7 @@ final class Enhancer {
     private let entry: WeightEntry?
     private let reader = ImageReader()
     private let lanes = Lanes()
+    private let tables = KeptTables()
     /// The picture's file, while its gain map is made.
     private let input = ImageExport.InputFile()
     private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
@@ -77,7 +78,7 @@ final class Enhancer {
             return output
         }
         for output in item.outputs {
-            var kept = try Self.metadata(of: made, read.header, output.settings)
+            var kept = try metadata(of: made, read.header, output.settings)
             let map = try gainMap(for: kept.output, read.header, descriptor, item.limits, held: made.byteCount, pulse) {
                 if !kept.notes.contains($0) { kept.notes.append($0) }
             }
@@ -88,13 +89,13 @@ final class Enhancer {
     }
 
     /// An output as its metadata and its gain map see it, and what the person should be told.
-    private static func metadata(
+    private func metadata(
         of picture: Tensor, _ header: ImageHeader, _ settings: OutputSettings
     ) throws -> (output: GainMapMaker.Output, notes: [String]) {
         let format = settings.format ?? .jpeg
         let (width, height) = picture.pictureSize
         let kept = header.outputMetadata(
-            settings, color: try SourceColor(header: header), width: width, height: height, format: format)
+            settings, color: try tables.color(of: header), width: width, height: height, format: format)
         let orientation = Orientation(header.orientation)
         var geometry = try OutputGeometry(
             width: header.width, height: header.height, orientation: orientation, size: .original, enlarge: true)
@@ -111,9 +112,9 @@ final class Enhancer {
         held heldBytes: Int, _ pulse: BatchPulse, tell: (String) -> Void
     ) throws -> GainMapMaker.Kept? {
         let lane = try lanes.lane(.cpu)
-        guard let maker = try GainMapMaker(header, lane: lane, settings: [output.settings], tell: tell) else {
-            return nil
-        }
+        guard
+            let maker = try GainMapMaker(header, lane: lane, settings: [output.settings], tables: tables, tell: tell)
+        else { return nil }
         let codecPulse = CodecPulse { pulse.mayGoOn }
         defer { input.trim(above: 0) }
         try input.read(descriptor: descriptor, limits: limits, pulse: codecPulse)

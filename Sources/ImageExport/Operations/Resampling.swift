@@ -42,20 +42,41 @@ package struct Resampling: Sendable {
     package let sourceLength: Int
     package var outputLength: Int { starts.count }
 
-    /// - Parameters:
-    ///   - sourceLength: Samples in the source.
-    ///   - offset: Where the part to resample begins, in source samples.
-    ///   - span: Its length in source samples; need not be a whole number.
-    ///   - outputLength: Samples wanted.
-    ///   - filter: What weighs the samples.
-    ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back what the
-    ///     source lost near its Nyquist frequency.
-    package init(
-        sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int,
-        filter: ResamplingFilter = .lanczos3, lift: Double = 0
-    ) {
+    /// The part of a source that is resampled, and how.
+    package struct Part: Equatable, Sendable {
+        var sourceLength: Int
+        var offset: Double
+        var span: Double
+        var outputLength: Int
+        var filter: ResamplingFilter
+        var lift: Double
+
+        /// - Parameters:
+        ///   - sourceLength: Samples in the source.
+        ///   - offset: Where the part to resample begins, in source samples.
+        ///   - span: Its length in source samples; need not be a whole number.
+        ///   - outputLength: Samples wanted.
+        ///   - filter: What weighs the samples.
+        ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back
+        ///     what the source lost near its Nyquist frequency.
+        package init(
+            sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int,
+            filter: ResamplingFilter = .lanczos3, lift: Double = 0
+        ) {
+            self.sourceLength = sourceLength
+            self.offset = offset
+            self.span = span ?? Double(sourceLength)
+            self.outputLength = outputLength
+            self.filter = filter
+            self.lift = lift
+        }
+    }
+
+    package init(_ part: Part) {
+        let (sourceLength, outputLength, offset) = (part.sourceLength, part.outputLength, part.offset)
+        let (filter, lift) = (part.filter, part.lift)
         precondition(sourceLength > 0 && outputLength > 0, "resampling needs samples")
-        let scale = (span ?? Double(sourceLength)) / Double(outputLength)
+        let scale = part.span / Double(outputLength)
         let stretch = max(scale, 1)
         let support = filter.support * stretch
         var starts: [Int] = []

@@ -23,14 +23,15 @@ struct ExportPreparation {
 
     /// - Throws: ``ExportFailure`` or ``CodecError`` when an output cannot be made.
     init(
-        item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32
+        item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32,
+        tables: KeptTables
     ) throws {
         let header = decoder.header
         scaleEighths = Self.scale(decoder: decoder, outputs: item.decodedFor)
         outputs = []
         let sourceWidth = Self.scaled(header.width, scaleEighths)
         let sourceHeight = Self.scaled(header.height, scaleEighths)
-        let source = try SourceColor(header: header)
+        let source = try tables.color(of: header)
         toRGB = source.toRGB
         notes = source.notes
         var keys: [ChainKey] = []
@@ -84,12 +85,12 @@ struct ExportPreparation {
                     colorFirst
                     ? TransferCurves.srgb(for: arithmetic, linear: settings.linearLight)
                     : source.curves(for: arithmetic, linear: settings.linearLight)
-                resize = ResizePlan(
+                resize = tables.resize(
                     arithmetic: arithmetic,
-                    columns: Resampling(
+                    columns: Resampling.Part(
                         sourceLength: sourceWidth, offset: geometry.cropX * fx, span: geometry.cropWidth * fx,
                         outputLength: geometry.width, lift: lift),
-                    rows: Resampling(
+                    rows: Resampling.Part(
                         sourceLength: sourceHeight, offset: geometry.cropY * fy, span: geometry.cropHeight * fy,
                         outputLength: geometry.height, lift: lift),
                     curves: curves, matte: needsMatte ? Self.matte(settings, curves: curves) : nil)

@@ -41,6 +41,7 @@ package struct GainMapMaker {
     private let map: GainMap
     private let header: ImageHeader
     private let lane: any ImageLane
+    private let tables: KeptTables
 
     /// What becomes of a map for one output.
     private enum Decision {
@@ -56,10 +57,12 @@ package struct GainMapMaker {
     ///   - header: The picture's.
     ///   - lane: Of the CPU.
     ///   - settings: Of all outputs.
+    ///   - tables: Those of the pictures before.
     ///   - tell: Told why outputs have no map where the input's cannot be used.
     /// - Throws: ``CodecError`` where with more memory there may be a map.
     package init?(
-        _ header: ImageHeader, lane: any ImageLane, settings: [OutputSettings], tell: (String) -> Void
+        _ header: ImageHeader, lane: any ImageLane, settings: [OutputSettings], tables: KeptTables,
+        tell: (String) -> Void
     ) throws(CodecError) {
         switch header.gainMap {
         case nil: return nil
@@ -71,6 +74,7 @@ package struct GainMapMaker {
         }
         self.header = header
         self.lane = lane
+        self.tables = tables
     }
 
     private static func leftOut(_ reason: String) -> String { "the gain map was left out: \(reason)" }
@@ -125,7 +129,7 @@ package struct GainMapMaker {
         if settings.straighten != nil, abs(across / down - 1) > 0.02 {
             return .leaveOut("its shape is not the picture's, so it cannot be turned with it")
         }
-        let isConverted = try SourceColor(header: header).transform(to: settings.colorSpace, layout: .rgbx8) != nil
+        let isConverted = try tables.color(of: header).transform(to: settings.colorSpace, layout: .rgbx8) != nil
         return .keep(
             note: isConverted && !map.isGray
                 ? "the gain map's three channels are for the input's colours, which were converted" : nil)
@@ -176,15 +180,14 @@ package struct GainMapMaker {
         let geometry = output.geometry.scaled(from: (header.width, header.height), to: (map.width, map.height))
         var resize: ResizePlan?
         if !geometry.isIdentity(storedWidth: map.width, storedHeight: map.height) {
-            resize = ResizePlan(
+            resize = tables.resize(
                 arithmetic: .codes,
-                columns: Resampling(
+                columns: Resampling.Part(
                     sourceLength: map.width, offset: geometry.cropX, span: geometry.cropWidth,
                     outputLength: geometry.width),
-                rows: Resampling(
+                rows: Resampling.Part(
                     sourceLength: map.height, offset: geometry.cropY, span: geometry.cropHeight,
-                    outputLength: geometry.height),
-                curves: nil, matte: nil)
+                    outputLength: geometry.height))
         }
         return OutputPipeline.Plan(
             geometry: geometry, orientation: Orientation(of: header, output.settings), resize: resize,

@@ -9,18 +9,39 @@ package struct SourceColor {
     /// Turns CMYK rows into sRGB as they are decoded.
     package let toRGB: ColorTransform?
     package private(set) var notes: [String] = []
+    private let made = Made()
 
-    package init(header: ImageHeader) throws(CodecError) {
-        var profile = header.metadata.icc
-        if profile == nil, header.layout != .cmyk8, header.metadata.isMarkedAdobeRGB {
-            profile = BuiltInProfile.adobeRGB.bytes
+    /// What a picture says of its colours.
+    package struct Origin: Equatable {
+        var icc: [UInt8]?
+        var layout: PixelLayout
+
+        package init(_ header: ImageHeader) {
+            icc = header.metadata.icc
+            layout = header.layout
+            if icc == nil, layout != .cmyk8, header.metadata.isMarkedAdobeRGB { icc = BuiltInProfile.adobeRGB.bytes }
         }
+    }
+
+    /// Transforms and tables that were asked for.
+    private final class Made {
+        struct Target: Equatable {
+            var space: OutputColorSpace
+            var layout: PixelLayout
+        }
+
+        var transforms = Recent<Target, ColorTransform?>()
+        var curves = Recent<Bool, TransferCurves>()
+    }
+
+    package init(_ origin: Origin) throws(CodecError) {
+        var profile = origin.icc
         isTagged = profile != nil
-        guard header.layout == .cmyk8 else {
+        guard origin.layout == .cmyk8 else {
             toRGB = nil
             do {
                 _ = try profile.map { profile throws(CodecError) in
-                    try ColorTransform(from: profile, layout: header.layout, to: .sRGB)
+                    try ColorTransform(from: profile, layout: origin.layout, to: .sRGB)
                 }
             } catch {
                 notes.append("the colour profile is ignored: \(error.reason)")
@@ -40,8 +61,10 @@ package struct SourceColor {
 
     /// nil when the colours are already right.
     package func transform(to space: OutputColorSpace, layout: PixelLayout) throws(CodecError) -> ColorTransform? {
-        guard let target = space.profile, !ColorProfile.isEquivalent(icc, target.bytes) else { return nil }
-        return try ColorTransform(from: icc, layout: layout, to: target)
+        try made.transforms.value(for: Made.Target(space: space, layout: layout)) { () throws(CodecError) in
+            guard let target = space.profile, !ColorProfile.isEquivalent(icc, target.bytes) else { return nil }
+            return try ColorTransform(from: icc, layout: layout, to: target)
+        }
     }
 
     /// Untagged sRGB stays untagged, as it came.
@@ -60,11 +83,13 @@ package struct SourceColor {
         case .float where !linear: return .identity
         case .light, .float:
             let float = arithmetic == .float
-            let samples = float ? 65536 : 4096
-            guard let icc, !ColorProfile.isEquivalent(icc, nil),
-                let curves = ProfileCurves(of: icc, entries: samples, inverseEntries: 2)
-            else { return float ? .srgbFloat : .srgbInteger }
-            return TransferCurves(float: float, channels: curves.linear.map { TransferCurves.Curve(samples: $0) })
+            return made.curves.value(for: float) {
+                let samples = float ? 65536 : 4096
+                guard let icc, !ColorProfile.isEquivalent(icc, nil),
+                    let curves = ProfileCurves(of: icc, entries: samples, inverseEntries: 2)
+                else { return float ? .srgbFloat : .srgbInteger }
+                return TransferCurves(float: float, channels: curves.linear.map { TransferCurves.Curve(samples: $0) })
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ package final class PictureRenderer {
     private let input = InputFile()
     private let window = RowWindow()
     private let staging = Scratch()
+    private let tables = KeptTables()
     private let buffers = OutputPipeline.Buffers()
     private lazy var markMaker = MarkMaker(lanes)
 
@@ -48,7 +49,7 @@ package final class PictureRenderer {
             limits: limits)
         let preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: nil,
-            content: ExportPreparation.content(checksum: Checksum.xxh3(input.bytes)))
+            content: ExportPreparation.content(checksum: Checksum.xxh3(input.bytes)), tables: tables)
         guard let output = preparation.outputs.first else { preconditionFailure("an output went missing") }
         let collector = RowCollector(output.encode)
         let facts = MarkMaker.Facts(path: path, decoder.header.metadata, modified: input.modified)

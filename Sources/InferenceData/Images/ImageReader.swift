@@ -26,6 +26,7 @@ package final class ImageReader {
     private let input = InputFile()
     private let window = RowWindow()
     private let staging = Scratch()
+    private let tables = KeptTables()
     private let resized = Scratch()
     private let turned = Scratch()
 
@@ -88,7 +89,7 @@ package final class ImageReader {
         let eighths = preset.reducedDecoding ? Self.scale(decoder, geometry) : 8
         try check(decoder, geometry, eighths, writer.byteCount, bytes.count, limits)
 
-        let color = try SourceColor(header: header)
+        let color = try tables.color(of: header)
         let working = SourceReader.workingLayout(of: header)
         let lane = try lanes.lane(.cpu)
         let source = try SourceReader(
@@ -96,12 +97,12 @@ package final class ImageReader {
         let frame = StoredFrame(geometry, orientation: orientation)
         let factor = Double(eighths) / 8
         let filter = preset.filter.resampling
-        let plan = ResizePlan(
+        let plan = tables.resize(
             arithmetic: working == .rgba16 ? .float : .codes,
-            columns: Resampling(
+            columns: Resampling.Part(
                 sourceLength: source.width, offset: frame.x * factor, span: frame.width * factor,
                 outputLength: frame.resultWidth, filter: filter),
-            rows: Resampling(
+            rows: Resampling.Part(
                 sourceLength: source.height, offset: frame.y * factor, span: frame.height * factor,
                 outputLength: frame.resultHeight, filter: filter),
             curves: working == .rgba16 ? .identity : nil,

@@ -35,7 +35,7 @@ extension Scheduler {
         guard running[id]?.slowAnswerEnds != nil else { return [] }
         running[id]?.slowAnswerEnds = nil
         setTimer(id)
-        return goOn ? [] : expire(id, .slowDeclined)
+        return goOn ? [] : expire(id, .slowDeclined) + schedule()
     }
 
     /// What a refresh was good for; shapes when its program may refresh again (rule 57).
