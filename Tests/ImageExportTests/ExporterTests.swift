@@ -282,4 +282,49 @@ import Testing
         let written = try #require(byEXIF.header.metadata.exif)
         #expect(!ImageMetadata(exif: written).isMarkedAdobeRGB, "what was converted does not say Adobe RGB any more")
     }
+
+    @Test func whatIsKeptOfThePicturesBeforeChangesNoByte() throws {
+        let folder = try TestFolder()
+        let profiles = [nil, CameraProfile.adobeRGB.data(), CameraProfile.displayP3.data()]
+        var inputs: [String] = []
+        for (width, height) in [(300, 200), (201, 300)] {
+            for (index, profile) in profiles.enumerated() {
+                let pixels = (0..<width * height).flatMap { i -> [UInt8] in [UInt8(i % 251), UInt8(i % 83), 90, 255] }
+                inputs.append(
+                    try folder.write(
+                        "\(width)-\(index).png", pixels,
+                        EncodeRequest(
+                            format: .png, width: width, height: height, layout: .rgbx8,
+                            metadata: ImageMetadata(icc: profile))))
+            }
+        }
+        let shared = ImageExporter()
+        // The second time all is known, but for what had to go.
+        for round in 0..<2 {
+            for (n, input) in inputs.enumerated() {
+                for (place, each) in Self.variety.enumerated() {
+                    let (own, other) = ("own-\(round)-\(n)-\(place)", "other-\(round)-\(n)-\(place)")
+                    #expect(export(input, to: [(folder.file(own), each)]).status == .good)
+                    #expect(export(input, to: [(folder.file(other), each)], exporter: shared).status == .good)
+                    #expect(try bytes(folder.file(own)) == bytes(folder.file(other)), "\(input), settings \(place)")
+                }
+            }
+        }
+    }
+
+    @Test func tablesOfTheSameResizeAreMadeOnce() {
+        let tables = KeptTables()
+        func resize(to width: Int, _ matte: [Float]? = nil) -> ResizePlan {
+            tables.resize(
+                arithmetic: .codes, columns: .init(sourceLength: 64, outputLength: width),
+                rows: .init(sourceLength: 48, outputLength: 24), matte: matte)
+        }
+        let first = resize(to: 32)
+        #expect(resize(to: 32) === first)
+        #expect(resize(to: 31) !== first)
+        #expect(resize(to: 32, [0, 0, 0]) !== first)
+        #expect(resize(to: 32) === first)
+        for width in 1...8 { _ = resize(to: width) }
+        #expect(resize(to: 32) !== first, "no more are kept than a few")
+    }
 }
