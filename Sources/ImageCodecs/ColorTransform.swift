@@ -2,7 +2,7 @@ import CImageCodecs
 
 /// Converts rows from one colour space to another: relative colorimetric, with black point compensation.
 ///
-/// Used by one thread at a time. Building one takes about a millisecond, so keep it for a whole picture.
+/// Used by one thread at a time. Building one takes milliseconds, so keep it for as long as pictures need it.
 package final class ColorTransform {
     /// The layout the rows have afterwards.
     package let outputLayout: PixelLayout
