@@ -326,5 +326,6 @@ import Testing
         #expect(resize(to: 32) === first)
         for width in 1...8 { _ = resize(to: width) }
         #expect(resize(to: 32) !== first, "no more are kept than a few")
+        #expect(resize(to: 1 << 16) !== resize(to: 1 << 16), "and none that is large")
     }
 }

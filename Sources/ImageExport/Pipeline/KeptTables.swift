@@ -3,8 +3,12 @@ package import ImageCodecs
 /// What the pictures of a job have in common, kept from one to the next: the tables of their resizes and the transforms
 /// of their colours. To make them takes milliseconds, in which a worker hears nothing and lets nobody go before it.
 ///
-/// Used by one thread.
+/// Used by one thread. What is large is made anew each time, so that no picture leaves much behind.
 package final class KeptTables {
+    private static let largestProfile = 1 << 20
+    /// Samples of a resize, those of its source and its output in both directions.
+    private static let mostSamples = 1 << 16
+
     private var colors = Recent<SourceColor.Origin, SourceColor>()
     private var resizes = Recent<Resize, ResizePlan>()
 
@@ -22,6 +26,7 @@ package final class KeptTables {
     /// - Throws: As ``SourceColor/init(_:)``.
     package func color(of header: ImageHeader) throws(CodecError) -> SourceColor {
         let origin = SourceColor.Origin(header)
+        guard origin.icc?.count ?? 0 <= Self.largestProfile else { return try SourceColor(origin) }
         return try colors.value(for: origin) { () throws(CodecError) in try SourceColor(origin) }
     }
 
@@ -33,11 +38,13 @@ package final class KeptTables {
         let resize = Resize(
             arithmetic: arithmetic, columns: columns, rows: rows, curves: curves.map { ObjectIdentifier($0) },
             matte: matte)
-        return resizes.value(for: resize) {
+        func make() -> ResizePlan {
             ResizePlan(
                 arithmetic: arithmetic, columns: Resampling(columns), rows: Resampling(rows), curves: curves,
                 matte: matte)
         }
+        let samples = [columns, rows].reduce(0) { $0 + $1.sourceLength + $1.outputLength }
+        return samples <= Self.mostSamples ? resizes.value(for: resize, make: make) : make()
     }
 }
 
