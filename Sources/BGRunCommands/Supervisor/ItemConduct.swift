@@ -15,6 +15,9 @@ final class ItemConduct {
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
     /// take, and a millisecond is little beside what a stop may wait.
     private static let lookInterval: Duration = .milliseconds(1)
+    /// Shortest time between two turns given to others. The kernel does not always let whoever wakes preempt at once; then
+    /// the next turn is what ends their wait, and a turn that nobody takes costs about a microsecond.
+    private static let turnInterval: Duration = .microseconds(250)
 
     /// Who waited for the processor for so long waited for somebody who works.
     private static let shortestWait: Duration = .milliseconds(1)
@@ -28,6 +31,7 @@ final class ItemConduct {
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
     private var nextLook: Duration = .zero
+    private var nextTurn: Duration = .zero
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
     private var givesWay = false
     private var isOnDevice = false
@@ -77,7 +81,13 @@ final class ItemConduct {
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
-        if progress.silentSeconds == nil, !isSilent, !isOver, now < nextLook { return true }
+        if progress.silentSeconds == nil, !isSilent, !isOver {
+            let now = now
+            if now < nextLook {
+                if givesWay, now >= nextTurn { giveWay() }
+                return true
+            }
+        }
         if let expected = progress.silentSeconds {
             let now = now
             if !isSilent || now >= nextSign {
@@ -123,6 +133,7 @@ final class ItemConduct {
         sched_yield()
         let waited = now - before
         if waited >= Self.shortestWait { wait(min(waited * 2, Self.longestAbsence)) }
+        nextTurn = now + Self.turnInterval
     }
 
     private func giveSign(_ progress: ItemProgress, at now: Duration) {
