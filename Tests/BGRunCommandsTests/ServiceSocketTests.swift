@@ -67,6 +67,16 @@ import Testing
         #expect(access(path, F_OK) == 0, "it belongs to whoever made it")
     }
 
+    @Test func onlyItsOwnerReachesTheSocket() throws {
+        let path = try socketPath()
+        #expect(try service.bgrun("run", "--", "true").status == 0)
+        var socket = stat()
+        var folder = stat()
+        #expect(stat(path, &socket) == 0 && stat((path as NSString).deletingLastPathComponent, &folder) == 0)
+        #expect(socket.st_mode == S_IFSOCK | 0o600)
+        #expect(folder.st_mode == S_IFDIR | 0o700)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only the administrator may be somebody else"))
     func anotherUserIsRefusedWhateverTheModesOfTheSocket() throws {
         let path = try socketPath()

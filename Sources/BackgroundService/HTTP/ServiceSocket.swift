@@ -65,6 +65,8 @@ enum ServiceSocket {
             server = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) {
                 child.setup(channel: $0, logger: log)
             }
+            // The mask leaves the owner's execute bit, which means nothing here.
+            chmod(path, 0o600)
         case .passed(let descriptor):
             server = try await bootstrap.bind(descriptor) { child.setup(channel: $0, logger: log) }
         }
