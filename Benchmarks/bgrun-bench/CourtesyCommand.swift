@@ -19,7 +19,16 @@ struct CourtesyCommand: ParsableCommand {
     var seconds = 6.0
 
     private enum Beside: String, CaseIterable {
-        case alone, background, foreground
+        /// Threads that only count, at the weight of a background job: what any other work at that weight would do here.
+        case alone, loops, background, foreground
+
+        var name: String {
+            switch self {
+            case .alone: rawValue
+            case .loops: "beside loops of the lowest weight"
+            case .background, .foreground: "beside \(rawValue) export"
+            }
+        }
     }
 
     private struct Samples {
@@ -38,9 +47,10 @@ struct CourtesyCommand: ParsableCommand {
         defer { service.end() }
         let work = ProbeCommand.calibrate()
         var samples: [Beside: Samples] = [:]
+        let cases = Beside.allCases.filter { $0 != .loops || ProbeCommand.canBeLowest }
         for round in 0..<rounds {
-            for index in Beside.allCases.indices {
-                let beside = Beside.allCases[(index + round) % Beside.allCases.count]
+            for index in cases.indices {
+                let beside = cases[(index + round) % cases.count]
                 var taken = samples[beside] ?? Samples()
                 try measure(beside, service, work, &taken)
                 samples[beside] = taken
@@ -53,6 +63,8 @@ struct CourtesyCommand: ParsableCommand {
         _ beside: Beside, _ service: BenchService, _ work: UInt64, _ samples: inout Samples
     ) throws {
         guard let priority = RunTerms.Priority(rawValue: beside.rawValue) else {
+            let loops = beside == .loops ? try lowestLoops(service, work) : nil
+            defer { loops?.end() }
             try probes(service, work, feed: nil, &samples)
             return
         }
@@ -83,6 +95,16 @@ struct CourtesyCommand: ParsableCommand {
         if let feed { samples.ownShare[1].append((feed.processorSeconds - before) / seconds) }
     }
 
+    private func lowestLoops(_ service: BenchService, _ work: UInt64) throws -> SessionProgram {
+        let loops = try SessionProgram(
+            [
+                Executables.own, "probe", "throughput", "--lowest", "--seconds", "\(10 * seconds)", "--rounds",
+                "\(work)",
+            ], environment: service.environment)
+        sleep(2)
+        return loops
+    }
+
     private func probe<Result: Decodable>(
         _ kind: ProbeCommand.Kind, _ service: BenchService, _ work: UInt64
     ) throws -> Result {
@@ -101,7 +123,7 @@ struct CourtesyCommand: ParsableCommand {
         func ratio(_ values: [Double], _ others: [Double]) -> Double { median(zip(values, others).map { $0 / $1 }) }
         for beside in Beside.allCases {
             guard let taken = samples[beside] else { continue }
-            let name = beside == .alone ? "alone" : "beside \(beside.rawValue) export"
+            let name = beside.name
             let isGoal = beside == .background
             table.add("\(name): latency p50", median(taken.p50), "ms")
             table.add("\(name): latency p99", median(taken.p99), "ms")
@@ -112,6 +134,10 @@ struct CourtesyCommand: ParsableCommand {
             table.add(
                 "\(name): throughput lost", (1 - ratio(taken.throughput, alone.throughput)) * 100, "%",
                 goal: isGoal ? 3 : nil)
+            guard beside != .loops else { continue }
+            if let loops = samples[.loops] {
+                table.add("\(name): p99 to beside loops", ratio(taken.p99, loops.p99), "ratio")
+            }
             table.add("\(name): export's processors beside latency probe", median(taken.ownShare[0]), "processors")
             table.add("\(name): export's processors beside throughput probe", median(taken.ownShare[1]), "processors")
             table.add(

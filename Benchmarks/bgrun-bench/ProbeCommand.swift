@@ -19,6 +19,7 @@ struct ProbeCommand: ParsableCommand {
     @Argument var kind: Kind
     @Option var seconds = 5.0
     @Option var threads = 2
+    @Flag(help: "At the lowest weight of an autogroup.") var lowest = false
     @Option(help: "Rounds of an item of work, which takes two milliseconds alone.")
     var rounds: UInt64
 
@@ -36,7 +37,13 @@ struct ProbeCommand: ParsableCommand {
         var itemsPerSecond: Double
     }
 
+    /// Whether a session's weight can be set on this machine.
+    static var canBeLowest: Bool {
+        (try? String(contentsOfFile: "/proc/sys/kernel/sched_autogroup_enabled", encoding: .utf8)) == "1\n"
+    }
+
     func run() throws {
+        if lowest { try Data("19".utf8).write(to: URL(fileURLWithPath: "/proc/self/autogroup")) }
         switch kind {
         case .latency: try Self.print(latencies())
         case .throughput: try Self.print(throughput())

@@ -277,6 +277,13 @@ extension Simulation {
             }
             if !isBehind { try checkForeground(job) }
         }
+        for job in roomless where job.isForeground && job.request.kind == .continued && !fitsMemory(job.request) {
+            // What is paused and has kept its memory lacks a slot.
+            guard job.state == .waiting || job.releases else { continue }
+            // Memory may be kept for another that lacks room.
+            let isAlone = roomless.allSatisfy { $0.id == job.id || $0.request.claim.memoryBytes == 0 }
+            if isAlone { try checkForegroundMemory(job) }
+        }
     }
 
     /// Foreground work without a slot or a place on a device: something is leaving, or nothing can be asked to.
@@ -292,15 +299,36 @@ extension Simulation {
             switch other.phase {
             case .expiring: return
             case .pausing where now < other.askedToPause + .seconds(5): return
-            case .active
-            where !other.isForeground && !other.isSimulated
-                && max(other.protectedUntil, other.mayBeProtectedUntil) <= now:
-                victim = other.id
+            case .active where isPreemptible(other): victim = other.id
             default: break
             }
         }
         if let victim {
             throw broken(.foregroundFirst, job.id, "it waits for room, and \(victim) in the background holds it")
         }
+    }
+
+    /// Foreground work without its memory: something is leaving, or all that can be asked to would not free enough.
+    private func checkForegroundMemory(_ job: ModelJob) throws(Violation) {
+        var free = (conditions.availableMemoryBytes ?? 0) - 512 * 1_048_576
+        var victim: JobID?
+        for other in jobs where other.state == .live && other.request.claim.memoryBytes > 0 {
+            if other.isUnread { free -= other.request.claim.memoryBytes }
+            switch other.phase {
+            case .expiring: return
+            case .pausing where now < other.askedToPause + .seconds(5): return
+            case .active where isPreemptible(other):
+                free += other.request.claim.memoryBytes
+                victim = other.id
+            default: break
+            }
+        }
+        if let victim, job.request.claim.memoryBytes <= free {
+            throw broken(.foregroundFirst, job.id, "it waits for memory, and \(victim) in the background holds it")
+        }
+    }
+
+    private func isPreemptible(_ job: ModelJob) -> Bool {
+        !job.isForeground && !job.isSimulated && max(job.protectedUntil, job.mayBeProtectedUntil) <= now
     }
 }

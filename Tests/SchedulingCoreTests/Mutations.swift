@@ -142,6 +142,11 @@ extension Mutation {
             old: "(freeMemory ?? 0) + freed >= needed", new: "(freeMemory ?? 0) + 2 * freed >= needed",
             invariant: "inVain"),
         Mutation(
+            name: "no memory is taken from others for foreground work",
+            file: "SchedulingCore/Scheduler/Scheduler+Room.swift",
+            old: "(freeMemory ?? 0) + freed >= needed", new: "(freeMemory ?? 0) >= needed + freed",
+            invariant: "foregroundFirst"),
+        Mutation(
             name: "a claim of more memory than there is is let in",
             file: "SchedulingCore/Scheduler/Scheduler+Checks.swift", old: "guard claim > most else { return [] }",
             new: "guard claim > 2 * most else { return [] }", invariant: "answers"),
