@@ -83,9 +83,12 @@ struct Contestants {
     private func pipeline() -> Contestant {
         let locations = locations
         return Contestant(key: "pipeline", title: "the pipeline alone, 2 processes") { files, out in
-            Contestant.split(files) { half in
-                [Invocation(program: locations.bench, arguments: ["pipeline", "--out", out] + half)]
-            }
+            [
+                [
+                    Invocation(
+                        program: locations.bench, arguments: ["pipeline", "--processes", "2", "--out", out] + files)
+                ]
+            ]
         }
     }
 

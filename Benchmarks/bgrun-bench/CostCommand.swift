@@ -81,35 +81,54 @@ struct CostCommand: ParsableCommand {
         }
     }
 
+    /// The export through the service, by the command itself and, as far as it does the same, by a plain loop.
     private func measureExports(_ service: BenchService, _ table: inout FigureTable) throws {
-        var times: [[Double]] = [[], []]
-        var busy: [[Double]] = [[], []]
+        let work = [service.bgrun] + options.work + ["--progress", "none"]
+        var programs: [(name: String, words: (_ out: String) -> [String], helper: pid_t?)] = [
+            ("export through the service", { work + ["--out", $0] }, try service.process()),
+            ("export --in-process", { work + ["--in-process", "--out", $0] }, nil),
+        ]
+        if options.model == nil && options.arguments == nil {
+            let files = try FileManager.default.contentsOfDirectory(atPath: options.photos).sorted()
+                .map { "\(options.photos)/\($0)" }
+            programs.append(
+                (
+                    "the same pipeline in a plain loop",
+                    { [Executables.own, "pipeline", "--processes", "2", "--out", $0] + files }, nil
+                ))
+        }
+        var uses: [[TurnsOfPrograms.Use]] = programs.map { _ in [] }
         // The first of each fills caches.
         for round in 0...rounds {
-            for index in [round % 2, 1 - round % 2] {
-                let out = service.folder + "/out"
+            // Each begins as often as every other.
+            let order = programs.indices.map { ($0 + round) % programs.count }
+            let turns = order.map { index in
+                let out = "\(service.folder)/out\(index)"
                 // What is left is skipped by the export, whose time then stands out.
                 _ = try? FileManager.default.removeItem(atPath: out)
-                sync()
-                let words = options.work + ["--out", out, "--progress", "none"]
-                let before = ProcessUse.busySeconds()
-                let time = try time {
-                    try service.run(words + (index == 0 ? [] : ["--in-process"]))
-                }
-                guard round > 0 else { continue }
-                times[index].append(time)
-                busy[index].append(ProcessUse.busySeconds() - before)
+                mkdir(out, 0o700)
+                let words = programs[index].words(out)
+                return TurnsOfPrograms.Program(
+                    start: { try SessionProgram(words, environment: service.environment) },
+                    helper: programs[index].helper)
             }
+            sync()
+            let result = try TurnsOfPrograms().run(turns)
+            guard round > 0 else { continue }
+            for (index, use) in zip(order, result) { uses[index].append(use) }
         }
-        table.add("export through the service", median(times[0]), "s")
-        table.add("export --in-process", median(times[1]), "s")
-        func more(_ values: [[Double]]) -> [Double] { zip(values[0], values[1]).map { ($0 / $1 - 1) * 100 } }
-        table.add("service to in-process, median of \(rounds) rounds", median(more(times)), "% more", goal: 1)
-        // Half of the rounds lie between these two: how much the machine itself scatters.
-        let sorted = more(times).sorted()
-        table.add("service to in-process, a quarter of the rounds below", sorted[rounds / 4], "% more")
-        table.add("service to in-process, a quarter of the rounds above", sorted[rounds - 1 - rounds / 4], "% more")
-        table.add("the machine's processor time, service to in-process", median(more(busy)), "% more")
+        for (program, uses) in zip(programs, uses) { table.add(program.name, median(uses.map(\.wall)), "s") }
+        for (name, others) in zip(["in-process", "a plain loop"], uses.dropFirst()) {
+            func more(_ value: (TurnsOfPrograms.Use) -> Double) -> [Double] {
+                zip(uses[0], others).map { (value($0) / value($1) - 1) * 100 }.sorted()
+            }
+            let walls = more(\.wall)
+            table.add("service to \(name), median of \(rounds) rounds", median(walls), "% more", goal: 1)
+            // Half of the rounds lie between these two: how much the machine itself scatters.
+            table.add("service to \(name), a quarter of the rounds below", walls[rounds / 4], "% more")
+            table.add("service to \(name), a quarter of the rounds above", walls[rounds - 1 - rounds / 4], "% more")
+            table.add("processor time of the slices, service to \(name)", median(more(\.processors)), "% more")
+        }
     }
 
     /// Times that threads of a process have gone to sleep.

@@ -70,7 +70,7 @@ struct ProcessTree {
             measurement.cpu += seconds(usage.ru_utime) + seconds(usage.ru_stime)
             guard let lane = laneOfProcess.removeValue(forKey: process) else { continue }
             measurement.cpuWithoutChildren += Double(ownTicks) / Double(sysconf(Int32(_SC_CLK_TCK)))
-            if status != 0 { measurement.failures.append(Self.exitStatus(status)) }
+            if status != 0 { measurement.failures.append(SessionProgram.exitStatus(status)) }
             if let next = waiting[lane].popLast() { laneOfProcess[try spawn(next)] = lane }
         }
         measurement.wall = (ContinuousClock.now - start) / .seconds(1)
@@ -107,11 +107,6 @@ struct ProcessTree {
         let fields = stat[stat.index(after: nameEnd)...].split(separator: " ")
         guard fields.count > 12 else { return 0 }
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
-    }
-
-    private static func exitStatus(_ status: Int32) -> Int32 {
-        let signal = status & 0x7F
-        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 }
 

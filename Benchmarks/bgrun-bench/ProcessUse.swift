@@ -42,10 +42,12 @@ enum ProcessUse {
     }
 
     /// A process and all below it.
-    static func tree(_ root: pid_t) -> [pid_t] {
-        threads(of: root).reduce([root]) { found, thread in
-            let list = readSmallFile("/proc/\(root)/task/\(thread)/children") ?? ""
-            return list.split(separator: " ").compactMap { pid_t($0) }.reduce(found) { $0 + tree($1) }
+    static func tree(_ root: pid_t) -> [pid_t] { children(of: root).reduce([root]) { $0 + tree($1) } }
+
+    static func children(of process: pid_t) -> [pid_t] {
+        threads(of: process).flatMap { thread in
+            let list = readSmallFile("/proc/\(process)/task/\(thread)/children") ?? ""
+            return list.split(separator: " ").compactMap { pid_t($0) }
         }
     }
 

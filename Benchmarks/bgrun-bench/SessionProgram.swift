@@ -11,16 +11,18 @@ struct SessionProgram: Sendable {
     /// - Parameters:
     ///   - words: Its path and its arguments.
     ///   - environment: All its variables.
+    ///   - input: A file to read as its standard input.
     ///   - output: A file that takes its standard output.
     ///   - errors: A file that takes its standard error.
     /// - Throws: ``ProcessError`` when the system refuses.
     init(
-        _ words: [String], environment: [String: String], output: String = "/dev/null", errors: String = "/dev/null"
+        _ words: [String], environment: [String: String], input: String = "/dev/null", output: String = "/dev/null",
+        errors: String = "/dev/null"
     ) throws(ProcessError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
@@ -46,8 +48,20 @@ struct SessionProgram: Sendable {
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return Self.exitStatus(status)
+    }
+
+    /// - Returns: What ``wait()`` does, once; nil while it runs.
+    func statusIfEnded() -> Int32? {
+        var status: Int32 = 0
+        return waitpid(process, &status, WNOHANG) == process ? Self.exitStatus(status) : nil
+    }
+
+    /// - Parameter status: What wait(2) gives.
+    /// - Returns: As ``wait()``.
+    static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
-        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
     func end() {

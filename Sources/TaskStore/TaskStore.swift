@@ -166,7 +166,7 @@ package final class TaskStore: Sendable {
     package func plan(_ outputs: [PlannedOutput], of job: JobRecord) throws(StoreError) {
         try write { db in
             var settings: [String: Int64] = [:]
-            let insert = try db.makeStatement(
+            let insert = try db.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO intent (path, job, run, input, input_size, input_modified, settings, program,
                         foreign_size, foreign_modified)
@@ -186,16 +186,16 @@ package final class TaskStore: Sendable {
     /// Records how items ended, in one transaction. Only outputs that were planned by the same job are taken as made.
     package func record(_ items: [ItemRecord], of job: JobRecord) throws(StoreError) {
         try write { db in
-            let insert = try db.makeStatement(
+            let insert = try db.cachedStatement(
                 sql: "INSERT OR REPLACE INTO item (job, input, run, status, code, reason) VALUES (?, ?, ?, ?, ?, ?)")
-            let make = try db.makeStatement(
+            let make = try db.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO output (path, job, run, input, input_size, input_modified, input_checksum,
                         settings, program, size, modified, width, height, checksum, status, reason)
                     SELECT path, job, run, input, input_size, input_modified, ?, settings, program, ?, ?, ?, ?, ?, ?, ?
                     FROM intent WHERE path = ? AND job = ?
                     """)
-            let fulfil = try db.makeStatement(sql: "DELETE FROM intent WHERE path = ? AND job = ?")
+            let fulfil = try db.cachedStatement(sql: "DELETE FROM intent WHERE path = ? AND job = ?")
             for item in items {
                 try insert.execute(arguments: [job.id, item.input, job.run, item.status, item.code, item.reason])
                 for output in item.outputs {
