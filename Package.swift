@@ -95,7 +95,7 @@ let package = Package(
                 "TaskModel", "SchedulingCore", "TaskStore", "SystemConditions", "ResourceProbe", "OpenCLKit",
                 "ImageExport", "ImageCodecs", "ChunkedCompute", "DescribedFile", "ScheduleSimulation", "JobLink",
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
-                "WorkerPriority", "ProgramLink", "Inference", "InferenceData", "CHeap",
+                "WorkerPriority", "ProgramLink", "Inference", "InferenceData", "CHeap", "CProcess",
                 argumentParser,
             ]),
         room(

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef SYS_openat2
@@ -30,4 +31,10 @@ int bg_openat2(int folder, const char *path, int flags, mode_t mode, unsigned re
 
 int bg_rename(int folder, const char *from, const char *to, unsigned flags) {
     return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
+}
+
+bool bg_is_at_hand(int file, off_t place) {
+    char byte;
+    struct iovec to = {&byte, 1};
+    return preadv2(file, &to, 1, place, RWF_NOWAIT) == 1;
 }

@@ -28,6 +28,17 @@ import Testing
         #expect(bg_pidfd_signal(descriptor, 0) == -1 && errno == ESRCH)
     }
 
+    @Test func bytesOfAFileAreAtHandOnceTheyWereRead() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/bgrun-at-hand-\(UUID().uuidString)"
+        defer { unlink(path) }
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(file >= 0 && pwrite(file, "four", 4, 0) == 4)
+        #expect(bg_is_at_hand(file, 0) && bg_is_at_hand(file, 3))
+        #expect(!bg_is_at_hand(file, 4))
+        close(file)
+        #expect(!bg_is_at_hand(file, 0))
+    }
+
     @Test func descriptorsComeWithTheirMessageAndOnlyToThoseWhoTakeThem() throws {
         let (one, other) = try #require(PacketChannel.pair())
         defer {

@@ -10,11 +10,13 @@ final class ItemConduct {
     /// How much longer than expected a codec may be silent: for a slow machine, and for one that has others to serve.
     private static let silenceSeconds = 60.0
     private static let silenceFactor = 20.0
+    /// An encode of so many seconds that hears a stop on its way is as good as any chunk.
+    private static let chunkSeconds = 0.05
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(250)
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
-    /// take, and a millisecond is little beside what a stop may wait.
-    private static let lookInterval: Duration = .milliseconds(1)
+    /// take, and two milliseconds are little beside what a stop may wait.
+    private static let lookInterval: Duration = .milliseconds(2)
     /// Shortest time between two turns given to others. The kernel does not always let whoever wakes preempt at once; then
     /// the next turn is what ends their wait, and a turn that nobody takes costs about a microsecond.
     private static let turnInterval: Duration = .microseconds(250)
@@ -81,6 +83,10 @@ final class ItemConduct {
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
+        var progress = progress
+        if let encode = progress.encode, encode.hearsStop, encode.seconds < Self.chunkSeconds {
+            (progress.silentSeconds, progress.encode) = (nil, nil)
+        }
         if progress.silentSeconds == nil, !isSilent, !isOver {
             let now = now
             if now < nextLook {

@@ -1,3 +1,4 @@
+import CProcess
 import ChunkedCompute
 import Foundation
 import Glibc
@@ -96,7 +97,8 @@ final class ItemRun<Plan: WorkPlan> {
         var unreadable: [Int: String] = [:]
     }
 
-    /// Makes a run with processes that were started ahead; the others are started when they are needed.
+    /// Makes a run with processes that were started ahead, of which those that are too many are ended; the others are started
+    /// when they are needed.
     init(
         _ plan: Plan, _ settings: ItemRunSettings, journal: JournalWriter, ledger: JobLedger,
         begin: SuspendingClock.Instant, workers: [WorkerProcess]
@@ -106,6 +108,11 @@ final class ItemRun<Plan: WorkPlan> {
         self.journal = journal
         self.ledger = ledger
         self.begin = begin
+        for worker in workers.dropFirst(settings.limits.workers) {
+            worker.kill()
+            _ = worker.reap()
+        }
+        let workers = Array(workers.prefix(settings.limits.workers))
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
         machine = JobMachine(itemCount: plan.itemCount, limits: settings.limits, lanes: settings.lanes)
@@ -126,8 +133,7 @@ final class ItemRun<Plan: WorkPlan> {
                 endWorkers()
                 return outcome
             }
-            waitForEvents()
-            for worker in workers.indices { listen(to: worker) }
+            for worker in waitForEvents() { listen(to: worker) }
             let refused = self.refused
             self.refused = []
             for (worker, result) in refused { finished(worker, result) }
@@ -144,17 +150,18 @@ final class ItemRun<Plan: WorkPlan> {
 
     private var now: Duration { begin.duration(to: clock.now) }
 
-    private func waitForEvents() {
-        var descriptors = [pollfd(fd: settings.signals, events: Int16(POLLIN), revents: 0)]
-        descriptors += workers.compactMap { $0 }.map {
-            pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0)
-        }
+    /// - Returns: Workers that have something to say, or are gone.
+    private func waitForEvents() -> [Int] {
+        // One without a process has the descriptor -1, which poll(2) passes over.
+        var descriptors = workers.map { pollfd(fd: $0?.channel.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
+        descriptors.append(pollfd(fd: settings.signals, events: Int16(POLLIN), revents: 0))
         // Waking up for the display and the journal is the same rhythm; a paused job has neither.
         var deadlines = machine.isPaused ? [] : [now + ItemRunSettings.flushInterval]
         deadlines += [machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }].compactMap(\.self)
         if !refused.isEmpty { deadlines.append(now) }
         let milliseconds = deadlines.min().map { max(0, ($0 - now).inSeconds * 1000) }
-        _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
+        let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
+        return count > 0 ? workers.indices.filter { descriptors[$0].revents != 0 } : []
     }
 
     private func listen(to worker: Int) {
@@ -450,7 +457,11 @@ final class ItemRun<Plan: WorkPlan> {
         where known.insert(file.path).inserted {
             let fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             guard fd >= 0 else { continue }
-            posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)
+            // The kernel looks at every page of a file even where all are there.
+            let last = off_t(max(file.identity.size, 1) - 1)
+            if ![0, last / 2, last].allSatisfy({ bg_is_at_hand(fd, $0) }) {
+                posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)
+            }
             close(fd)
         }
         readAhead = max(readAhead, end)

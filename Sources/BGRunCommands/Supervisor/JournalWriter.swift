@@ -44,6 +44,7 @@ final class JournalWriter: Sendable {
 
     /// Begins to write what was added; returns at once.
     func flush() {
+        guard waiting.withLock({ !$0.isEmpty }) else { return }
         queue.async { self.writeWaiting() }
     }
 

@@ -104,8 +104,8 @@ struct WorkSession<Kind: Work> {
         // What else it asks for is granted to it everywhere.
         if flags.gpu, let rejection = own?.rejection(of: .init(request)) { return .refused(rejection, Kind.words) }
         if host == nil, !flags.dryRun { own?.submit(.init(request)) }
-        // Workers start while the inputs are listed.
-        let early = flags.dryRun ? [] : (try? [WorkerProcess()]) ?? []
+        // Workers start while the inputs are listed, and the others while it is found out what is left to be done.
+        var early = flags.dryRun ? [] : (try? [WorkerProcess()]) ?? []
 
         if let ending = work.prepare() { return ending }
         hostAudience?.phase("listing the inputs")
@@ -113,6 +113,9 @@ struct WorkSession<Kind: Work> {
         guard scan.missing.isEmpty else { return .missing(scan.missing) }
         if let signal = StopSignals.received { return .stoppedBeforeStart(.asked(by: signal)) }
         if flags.dryRun { return try dryRun(scan) }
+        while early.count < min(flags.workerCount, scan.files.count), let worker = try? WorkerProcess() {
+            early.append(worker)
+        }
         let store = try TaskStore(folder: stateFolder, program: Program.version)
         // Two jobs that write into one folder would take each other's files for their own.
         guard let lock = try outputLock() else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 // Calls of Linux that Glibc does not wrap or that Swift cannot import. Each returns -1 with errno on failure: ENOSYS
@@ -26,3 +27,6 @@ enum {
 
 // renameat2(2) within one folder.
 int bg_rename(int folder, const char *from, const char *to, unsigned flags);
+
+// Whether a byte of an open file is in memory, so that to read it waits for no disk (preadv2(2), RWF_NOWAIT).
+bool bg_is_at_hand(int file, off_t place);
