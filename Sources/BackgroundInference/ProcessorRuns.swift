@@ -10,15 +10,15 @@ final class ProcessorRuns: SessionRuns {
     /// The model for some types of inputs, and the memory that runs of it have left.
     private struct Prepared {
         var types: [String: TensorType]
-        var model: CompiledModel
+        var model: BatchModel
         var idle: [Idle] = []
     }
 
     /// Memory of a run that is used by one thread at a time.
     private final class Idle: @unchecked Sendable {
         // Unchecked: it is taken out of the list before it is used, so that no two threads have it.
-        let run: CompiledModel.Run
-        init(_ run: CompiledModel.Run) { self.run = run }
+        let run: BatchModel.Run
+        init(_ run: BatchModel.Run) { self.run = run }
     }
 
     init(_ session: SessionModel, _ weights: SessionWeights?) {
@@ -34,16 +34,16 @@ final class ProcessorRuns: SessionRuns {
     }
 
     private func idle(for types: [String: TensorType]) throws(ModelError) -> Idle {
-        let found = prepared.withLock { prepared -> (CompiledModel, Idle?)? in
+        let found = prepared.withLock { prepared -> (BatchModel, Idle?)? in
             guard let place = prepared.firstIndex(where: { $0.types == types }) else { return nil }
             return (prepared[place].model, prepared[place].idle.popLast())
         }
         if let (model, idle) = found {
             if let idle { return idle }
-            return Idle(try CompiledModel.Run(model))
+            return Idle(try BatchModel.Run(model))
         }
         // Two threads may prepare the same at once; one of the two is kept.
-        let compiled = try CompiledModel(
+        let compiled = try BatchModel(
             session.model, extents: session.extents(for: types), inputs: types, laidOut: weights?.laidOut)
         weights?.keep()
         prepared.withLock { prepared in
@@ -51,7 +51,7 @@ final class ProcessorRuns: SessionRuns {
             prepared.append(Prepared(types: types, model: compiled))
             if prepared.count > SessionModel.keptCount { prepared.removeFirst() }
         }
-        return Idle(try CompiledModel.Run(compiled))
+        return Idle(try BatchModel.Run(compiled))
     }
 
     private func giveBack(_ idle: Idle, _ types: [String: TensorType]) {

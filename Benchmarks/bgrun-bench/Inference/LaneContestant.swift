@@ -6,20 +6,20 @@ import Inference
 final class LaneContestant: InferenceContestant {
     let title: String
     var streams: Int { list.count }
-    private let model: CompiledModel
+    private let model: BatchModel
     private let list: [Stream]
 
     /// A run and what its last batches came to.
     private final class Stream: @unchecked Sendable {
         // Unchecked: one thread at a time uses it, and nobody looks at it before that thread has ended.
-        let run: CompiledModel.Run
+        let run: BatchModel.Run
         let inputs: [String: Tensor]
         var outcome: Result<[String: Tensor], any Error>
         /// Seconds.
         var longest = 0.0
 
-        init(_ model: CompiledModel, _ inputs: [String: Tensor]) throws {
-            run = try CompiledModel.Run(model)
+        init(_ model: BatchModel, _ inputs: [String: Tensor]) throws {
+            run = try BatchModel.Run(model)
             self.inputs = inputs
             outcome = .success(try run.execute(inputs))
         }
@@ -38,7 +38,7 @@ final class LaneContestant: InferenceContestant {
         let name = if case .bfloat16 = precision { "bgrun bfloat16" } else { "bgrun" }
         title = name + (streams > 1 ? ", \(streams) streams" : "")
         let types = inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }
-        let model = try CompiledModel(ModelImporter().load(path: path), inputs: types, precision: precision)
+        let model = try BatchModel(ModelImporter().load(path: path), inputs: types, precision: precision)
         self.model = model
         list = try (0..<streams).map { _ in try Stream(model, inputs) }
     }
@@ -59,7 +59,7 @@ final class LaneContestant: InferenceContestant {
     func profile(lines count: Int) throws -> [String] {
         let profile = RunProfile()
         for _ in 0..<5 { _ = try list[0].run.execute(list[0].inputs, profile: profile) }
-        let times = model.times(profile)
+        let times = model.compiled.times(profile)
         let whole = times.reduce(Duration.zero) { $0 + $1.total }
         return times.sorted { $0.total > $1.total }.prefix(count).map { time in
             let each = time.total / max(time.runs, 1)

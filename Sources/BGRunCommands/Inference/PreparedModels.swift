@@ -70,11 +70,7 @@ final class PreparedModels {
             return found.prepared
         }
         let rows = try rows(single, on: lane)
-        let types = single.mapValues { type -> TensorType in
-            var type = type
-            if type.shape?.isEmpty == false { type.shape?[0] = .known(rows) }
-            return type
-        }
+        let types = single.mapValues { $0.withRows(rows) }
         let prepared = try prepare(rows, types, on: lane)
         kept.append((single, lane, prepared))
         if kept.count > Self.keptCount { kept.removeFirst() }

@@ -40,6 +40,12 @@ package struct TensorType: Hashable, Sendable, CustomStringConvertible {
         return known.count == shape.count ? known : nil
     }
 
+    /// The same with another first extent, where it has one.
+    package func withRows(_ rows: Int) -> TensorType {
+        guard let shape, !shape.isEmpty else { return self }
+        return TensorType(elementType, [.known(rows)] + shape.dropFirst())
+    }
+
     package var description: String {
         "\(elementType.rawValue)\(shape.map { "[\($0.map(\.description).joined(separator: ", "))]" } ?? "[...]")"
     }
