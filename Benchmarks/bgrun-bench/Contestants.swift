@@ -69,6 +69,7 @@ struct Contestants {
         return Contestant(key: "bgrun", title: "bgrun export, 2 workers") { files, out in
             let fixed = [
                 "--out", out, "--existing", "overwrite", "--workers", "2", "--progress", "none", "--cpu",
+                "--in-process",
             ]
             return [
                 [
