@@ -7,8 +7,11 @@
 package struct RowIndependence {
     private let rows: Int
     private let facts: [String: Fact]
+    private let factsOfFew: [String: Fact]
     /// Values that are made of rows.
     private var divided: Set<String>
+    /// Values that follow from the sizes of those, and with them perhaps from the number of rows.
+    private var measured: Set<String> = []
 
     /// - Parameters:
     ///   - graph: As it was loaded.
@@ -23,16 +26,16 @@ package struct RowIndependence {
             types.count == graph.inputs.count, types.values.allSatisfy({ $0.extents?.first == rows })
         else { return false }
         let whole = try ShapeInference().infer(graph, inputs: types.mapValues { Fact($0) })
-        guard whole.unsupported.isEmpty else { return false }
-        var walk = RowIndependence(rows: rows, facts: whole.facts, divided: Set(types.keys))
+        // Where the file counts on a number of rows, there is nothing to be known of fewer.
+        let fewTypes = types.mapValues { $0.withRows(few) }
+        guard whole.unsupported.isEmpty,
+            let part = try? ShapeInference().infer(graph, inputs: fewTypes.mapValues { Fact($0) })
+        else { return false }
+        var walk = RowIndependence(rows: rows, facts: whole.facts, factsOfFew: part.facts, divided: Set(types.keys))
         for node in graph.nodes.flatMap(\.chain) {
             guard walk.passes(node) else { return false }
         }
         // What an extent that happens to be the number of rows was taken for is found here.
-        let fewTypes = types.mapValues { $0.withRows(few) }
-        guard let part = try? ShapeInference().infer(graph, inputs: fewTypes.mapValues { Fact($0) }) else {
-            return false
-        }
         for name in walk.divided {
             guard let many = whole.facts[name]?.type.extents, let less = part.facts[name]?.type.extents,
                 many.first.map({ $0 / rows * few }) == less.first, many.dropFirst() == less.dropFirst()
@@ -43,37 +46,60 @@ package struct RowIndependence {
         }
     }
 
-    private init(rows: Int, facts: [String: Fact], divided: Set<String>) {
+    private init(rows: Int, facts: [String: Fact], factsOfFew: [String: Fact], divided: Set<String>) {
         self.rows = rows
         self.facts = facts
+        self.factsOfFew = factsOfFew
         self.divided = divided
     }
 
     /// - Returns: Whether the node keeps rows apart; what it makes is then known to be made of rows or not.
     private mutating func passes(_ node: Node) -> Bool {
+        guard node.subgraphs.isEmpty else { return false }
         guard node.inputs.contains(where: divided.contains) else {
-            // The same for every row.
-            if ["Expand", "ConstantOfShape"].contains(node.operatorName), let name = node.outputs.first,
-                let out = extents(name), out.first == rows, repeatsAlongFirst(node, out)
-            {
-                divided.insert(name)
+            if repeatsForEachRow(node) {
+                divided.formUnion(node.outputs)
+            } else if node.inputs.contains(where: measured.contains) {
+                measured.formUnion(node.outputs)
             }
-            return node.subgraphs.isEmpty
+            return true
         }
         // It says of what size the values are, and nothing of what is in them.
-        if ["Shape", "Size"].contains(node.operatorName) { return true }
-        guard node.domain.isEmpty, node.subgraphs.isEmpty, let result = node.outputs.first,
+        if ["Shape", "Size"].contains(node.operatorName) {
+            measured.formUnion(node.outputs)
+            return true
+        }
+        guard node.domain.isEmpty, let result = node.outputs.first,
             node.outputs.dropFirst().allSatisfy(\.isEmpty) || node.operatorName == "Split",
-            let out = extents(result), let first = out.first, first % rows == 0, keepsApart(node, out)
+            let out = extents(result), let first = out.first, first % rows == 0,
+            node.inputs.indices.allSatisfy({ isSame(node.inputs[$0]) || isShape($0, of: node) }), keepsApart(node, out)
         else { return false }
         divided.formUnion(node.outputs.filter { !$0.isEmpty })
         return true
     }
 
-    private func repeatsAlongFirst(_ node: Node, _ out: [Int]) -> Bool {
-        guard node.operatorName == "Expand" else { return true }
-        guard let source = extents(node.inputs.first) else { return false }
-        return source.count < out.count || source.first == 1
+    /// Whether a value that is not made of rows has the same elements for fewer of them.
+    private func isSame(_ name: String) -> Bool {
+        guard measured.contains(name), !divided.contains(name) else { return true }
+        guard let value = facts[name]?.value, let other = factsOfFew[name]?.value else { return false }
+        return value.shape == other.shape && value.doubles() == other.doubles()
+    }
+
+    /// Whether an input says nothing but of what shape the output is, which is compared as a whole.
+    private func isShape(_ input: Int, of node: Node) -> Bool {
+        input == 1 && ["Reshape", "Expand"].contains(node.operatorName)
+    }
+
+    /// What is repeated as often as there are rows is the same for each.
+    private func repeatsForEachRow(_ node: Node) -> Bool {
+        guard let name = node.outputs.first, let out = extents(name), out.first == rows else { return false }
+        switch node.operatorName {
+        case "ConstantOfShape": return true
+        case "Expand":
+            guard let source = extents(node.inputs.first) else { return false }
+            return isSame(node.inputs[0]) && (source.count < out.count || source.first == 1)
+        default: return false
+        }
     }
 
     private func keepsApart(_ node: Node, _ out: [Int]) -> Bool {
@@ -91,13 +117,18 @@ package struct RowIndependence {
             return keepsFirst && (node.int("training_mode") ?? 0) == 0
         case let name where Self.rowByRow.contains(name):
             return keepsFirst
+        case "Dropout":
+            // Nothing is dropped at random without a third input.
+            return keepsFirst && node.inputs.count < 3
         case "QuantizeLinear", "DequantizeLinear":
-            return keepsFirst && (extents(node.inputs[1]) == [] || axis(node, out.count, default: 1) != 0)
+            guard keepsFirst, let scale = extents(node.inputs[1]) else { return false }
+            return scale.isEmpty || (scale.count == 1 && axis(node, out.count, default: 1) != 0)
         case "Softmax", "LogSoftmax":
             return keepsFirst && axis(node, out.count, default: node.opset < 13 ? 1 : -1) != 0
         case "LayerNormalization":
             return keepsFirst && axis(node, out.count, default: -1) != 0
-        case "MatMul", "MatMulInteger":
+                && node.inputs.dropFirst().allSatisfy { $0.isEmpty || isAlongside($0, out) }
+        case "MatMul":
             return keepsProductApart(node, out)
         case "Gemm":
             let addend = node.inputs.count > 2 ? node.inputs[2] : ""
@@ -132,7 +163,7 @@ package struct RowIndependence {
     /// A product of matrices takes rows of the left side, or whole matrices of either.
     private func keepsProductApart(_ node: Node, _ out: [Int]) -> Bool {
         guard let left = extents(node.inputs[0]), let right = extents(node.inputs[1]) else { return false }
-        let isByMatrix = out.count > 2 && node.inputs.prefix(2).allSatisfy { isAlongside($0, out) }
+        let isByMatrix = out.count > 2 && node.inputs.allSatisfy { isAlongside($0, out) }
         let isByRow =
             divided.contains(node.inputs[0]) && !divided.contains(node.inputs[1]) && left.count == 2 && right.count == 2
         return isByMatrix || isByRow
@@ -162,7 +193,7 @@ package struct RowIndependence {
     private static let elementwise = Set(Operators.elementwise.map(\.name))
     /// Operators that treat what lies along the first axis of their first input alike, whatever the others are.
     private static let rowByRow: Set<String> = [
-        "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "Dropout", "GlobalAveragePool",
+        "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
         "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "Identity", "InstanceNormalization", "LRN", "LpPool",
         "MaxPool", "QLinearConv", "Resize", "SpaceToDepth", "Upsample",
     ]

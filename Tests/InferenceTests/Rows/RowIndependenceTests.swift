@@ -77,6 +77,24 @@ import Testing
                     node("Concat", ["e", "x"], "y", ["axis": .int(1)]),
                 ], true
             ),
+            (
+                "divided by the number of rows",
+                [
+                    node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n", ["axis": .int(0)]),
+                    node("Cast", ["n"], "f", ["to": .int(1)]), node("Div", ["x", "f"], "y"),
+                ], false
+            ),
+            (
+                "divided by the number of columns",
+                [
+                    node("Shape", ["x"], "s"), node("Gather", ["s", "two"], "n", ["axis": .int(0)]),
+                    node("Cast", ["n"], "f", ["to": .int(1)]), node("Div", ["x", "f"], "y"),
+                ], true
+            ),
+            (
+                "a scale for each row",
+                [node("QuantizeLinear", ["x", "fourScales", "fourZeros"], "y", ["axis": .int(0)])], false
+            ),
             ("cut in columns", [node("Slice", ["x", "zero", "two", "two"], "y")], true),
             ("cut in rows", [node("Slice", ["x", "zero", "two", "zero"], "y")], false),
             ("an operator that nobody looked at", [node("CumSum", ["x", "last"], "y")], false),
@@ -86,7 +104,9 @@ import Testing
     private static func constants() throws -> [String: Tensor] {
         [
             "wide": try numbers([6, 5]), "four": try numbers([4, 1, 1]), "one": try numbers([1, 6, 5]),
-            "weights": try numbers([5, 7]), "flat": try indices([-1, 30]), "heads": try indices([-1, 3, 5]),
+            "fourScales": try Tensor(.float32, shape: [4], doubles: [1, 2, 3, 4]),
+            "fourZeros": try Tensor(.uint8, shape: [4], doubles: [0, 0, 0, 0]), "weights": try numbers([5, 7]),
+            "flat": try indices([-1, 30]), "heads": try indices([-1, 3, 5]),
             "back": try indices([-1, 6, 5]), "twisted": try indices([3, -1, 5]), "zero": try indices([0]),
             "last": try Tensor(.int64, shape: [], doubles: [2]), "two": try indices([2]),
             "token": try numbers([1, 1, 5]), "tokenShape": try indices([1, 5]),
