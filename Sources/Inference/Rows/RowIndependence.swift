@@ -1,15 +1,15 @@
 /// Whether the rows of a batch go through a model without touching each other, so that it may be run on some of them at a
 /// time and gives each the result that it has among the others.
 ///
-/// A value is made of rows when its first axis is that of the batch, or the batch's times something: then the elements of a row
-/// lie together, in the order of the rows. Each operator that gets such a value has to keep it so; one that is not known to do
-/// is taken to mix rows.
+/// A value is made of rows when one of its axes is that of the batch, or its first is the batch's times something: then the
+/// elements of a row lie together, in the order of the rows. Each operator that gets such a value has to keep it so; one that
+/// is not known to do is taken to mix rows.
 package struct RowIndependence {
     private let rows: Int
     private let facts: [String: Fact]
     private let factsOfFew: [String: Fact]
-    /// Values that are made of rows.
-    private var divided: Set<String>
+    /// Values that are made of rows, with the axis of these.
+    private var divided: [String: Int]
     /// Values that follow from the sizes of those, and with them perhaps from the number of rows.
     private var measured: Set<String> = []
 
@@ -31,22 +31,25 @@ package struct RowIndependence {
         guard whole.unsupported.isEmpty,
             let part = try? ShapeInference().infer(graph, inputs: fewTypes.mapValues { Fact($0) })
         else { return false }
-        var walk = RowIndependence(rows: rows, facts: whole.facts, factsOfFew: part.facts, divided: Set(types.keys))
+        var walk = RowIndependence(
+            rows: rows, facts: whole.facts, factsOfFew: part.facts, divided: types.mapValues { _ in 0 })
         for node in graph.nodes.flatMap(\.chain) {
             guard walk.passes(node) else { return false }
         }
         // What an extent that happens to be the number of rows was taken for is found here.
-        for name in walk.divided {
-            guard let many = whole.facts[name]?.type.extents, let less = part.facts[name]?.type.extents,
-                many.first.map({ $0 / rows * few }) == less.first, many.dropFirst() == less.dropFirst()
-            else { return false }
+        for (name, axis) in walk.divided {
+            guard var many = whole.facts[name]?.type.extents, let less = part.facts[name]?.type.extents else {
+                return false
+            }
+            many[axis] = many[axis] / rows * few
+            guard many == less else { return false }
         }
         return graph.outputs.allSatisfy {
-            walk.divided.contains($0.name) && whole.facts[$0.name]?.type.extents?.first == rows
+            walk.divided[$0.name] == 0 && whole.facts[$0.name]?.type.extents?.first == rows
         }
     }
 
-    private init(rows: Int, facts: [String: Fact], factsOfFew: [String: Fact], divided: Set<String>) {
+    private init(rows: Int, facts: [String: Fact], factsOfFew: [String: Fact], divided: [String: Int]) {
         self.rows = rows
         self.facts = facts
         self.factsOfFew = factsOfFew
@@ -56,9 +59,10 @@ package struct RowIndependence {
     /// - Returns: Whether the node keeps rows apart; what it makes is then known to be made of rows or not.
     private mutating func passes(_ node: Node) -> Bool {
         guard node.subgraphs.isEmpty else { return false }
-        guard node.inputs.contains(where: divided.contains) else {
+        let axes = Set(node.inputs.compactMap { divided[$0] })
+        guard !axes.isEmpty else {
             if repeatsForEachRow(node) {
-                divided.formUnion(node.outputs)
+                for name in node.outputs { divided[name] = 0 }
             } else if node.inputs.contains(where: measured.contains) {
                 measured.formUnion(node.outputs)
             }
@@ -69,18 +73,34 @@ package struct RowIndependence {
             measured.formUnion(node.outputs)
             return true
         }
-        guard node.domain.isEmpty, let result = node.outputs.first,
+        guard let axis = axes.first, axes.count == 1, node.domain.isEmpty, let result = node.outputs.first,
             node.outputs.dropFirst().allSatisfy(\.isEmpty) || node.operatorName == "Split",
-            let out = extents(result), let first = out.first, first % rows == 0,
-            node.inputs.indices.allSatisfy({ isSame(node.inputs[$0]) || isShape($0, of: node) }), keepsApart(node, out)
+            let out = extents(result),
+            node.inputs.indices.allSatisfy({ isSame(node.inputs[$0]) || isShape($0, of: node) }),
+            let next = nextAxis(node, axis, out), next == 0 ? out[0] % rows == 0 : out[next] == rows
         else { return false }
-        divided.formUnion(node.outputs.filter { !$0.isEmpty })
+        for name in node.outputs where !name.isEmpty { divided[name] = next }
         return true
+    }
+
+    /// Along which axis the rows of the result lie; nil where they may not be kept apart.
+    private func nextAxis(_ node: Node, _ axis: Int, _ out: [Int]) -> Int? {
+        guard let first = extents(node.inputs[0]), !out.isEmpty else { return nil }
+        switch node.operatorName {
+        case "Transpose":
+            return node.ints("perm")?.firstIndex(of: axis)
+        case "Gather" where divided[node.inputs[0]] != nil && divided[node.inputs[1]] == nil:
+            let along = self.axis(node, first.count, default: 0)
+            guard along != axis, let places = extents(node.inputs[1]) else { return nil }
+            return along < axis ? axis - 1 + places.count : axis
+        default:
+            return axis == 0 && keepsApart(node, out) ? 0 : nil
+        }
     }
 
     /// Whether a value that is not made of rows has the same elements for fewer of them.
     private func isSame(_ name: String) -> Bool {
-        guard measured.contains(name), !divided.contains(name) else { return true }
+        guard measured.contains(name), divided[name] == nil else { return true }
         guard let value = facts[name]?.value, let other = factsOfFew[name]?.value else { return false }
         return value.shape == other.shape && value.doubles() == other.doubles()
     }
@@ -102,8 +122,9 @@ package struct RowIndependence {
         }
     }
 
+    /// Of a node whose inputs are divided along their first axis, and so is its result.
     private func keepsApart(_ node: Node, _ out: [Int]) -> Bool {
-        let isDivided = node.inputs.map(divided.contains)
+        let isDivided = node.inputs.map { divided[$0] != nil }
         let first = extents(node.inputs.first) ?? []
         /// Only the first input has rows, and it keeps their number.
         let keepsFirst = isDivided[0] && !isDivided.dropFirst().contains(true) && first.first == out.first
@@ -137,19 +158,17 @@ package struct RowIndependence {
         case let name where name.hasPrefix("Reduce"):
             guard keepsFirst, let axes = list(node, "axes", input: 1), !axes.isEmpty else { return false }
             return !normalised(axes, first.count).contains(0)
-        case "Transpose":
-            return node.ints("perm")?.first == 0
         case "Concat":
             return axis(node, out.count, default: 0) != 0
-                && node.inputs.allSatisfy { divided.contains($0) && extents($0)?.first == out.first }
+                && node.inputs.allSatisfy { divided[$0] != nil && extents($0)?.first == out.first }
         case "Split":
             return keepsFirst && axis(node, out.count, default: 0) != 0
         case "Slice":
             guard keepsFirst, let axes = list(node, "axes", input: 3) else { return false }
             return !normalised(axes, out.count).contains(0)
         case "Gather":
-            let isByRow = !isDivided[0] && isDivided[1] && axis(node, first.count, default: 0) == 0
-            return isByRow || (keepsFirst && axis(node, first.count, default: 0) != 0)
+            // Of a table that is the same for all.
+            return !isDivided[0] && axis(node, first.count, default: 0) == 0
         case "Expand":
             return keepsFirst && first.count == out.count
         case "Pad":
@@ -165,14 +184,14 @@ package struct RowIndependence {
         guard let left = extents(node.inputs[0]), let right = extents(node.inputs[1]) else { return false }
         let isByMatrix = out.count > 2 && node.inputs.allSatisfy { isAlongside($0, out) }
         let isByRow =
-            divided.contains(node.inputs[0]) && !divided.contains(node.inputs[1]) && left.count == 2 && right.count == 2
+            divided[node.inputs[0]] != nil && divided[node.inputs[1]] == nil && left.count == 2 && right.count == 2
         return isByMatrix || isByRow
     }
 
     /// A value whose elements go with those of the result: of the same row, or the same ones for all.
     private func isAlongside(_ name: String, _ out: [Int]) -> Bool {
         guard let extents = extents(name) else { return false }
-        if divided.contains(name) { return extents.count == out.count && extents.first == out.first }
+        if divided[name] != nil { return extents.count == out.count && extents.first == out.first }
         return extents.count < out.count || extents.first == 1
     }
 

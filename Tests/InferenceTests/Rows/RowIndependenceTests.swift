@@ -63,6 +63,30 @@ import Testing
                 [
                     node("Transpose", ["x"], "t", ["perm": .ints([1, 0, 2])]),
                     node("Transpose", ["t"], "y", ["perm": .ints([1, 0, 2])]),
+                ], true
+            ),
+            (
+                "turned, worked on and turned back",
+                [
+                    node("Transpose", ["x"], "t", ["perm": .ints([1, 0, 2])]),
+                    node("Softmax", ["t"], "s", ["axis": .int(1)]),
+                    node("Transpose", ["s"], "y", ["perm": .ints([1, 0, 2])]),
+                ], false
+            ),
+            (
+                "heads in front, and one of them taken",
+                [
+                    node("Reshape", ["x", "three"], "h"),
+                    node("Transpose", ["h"], "t", ["perm": .ints([2, 0, 1, 3])]),
+                    node("Gather", ["t", "last"], "y", ["axis": .int(0)]),
+                ], true
+            ),
+            (
+                "one row taken of heads in front",
+                [
+                    node("Reshape", ["x", "three"], "h"),
+                    node("Transpose", ["h"], "t", ["perm": .ints([2, 0, 1, 3])]),
+                    node("Gather", ["t", "last"], "y", ["axis": .int(1)]),
                 ], false
             ),
             ("joined beside", [node("Concat", ["x", "x"], "y", ["axis": .int(1)])], true),
@@ -107,7 +131,8 @@ import Testing
             "fourScales": try Tensor(.float32, shape: [4], doubles: [1, 2, 3, 4]),
             "fourZeros": try Tensor(.uint8, shape: [4], doubles: [0, 0, 0, 0]), "weights": try numbers([5, 7]),
             "flat": try indices([-1, 30]), "heads": try indices([-1, 3, 5]),
-            "back": try indices([-1, 6, 5]), "twisted": try indices([3, -1, 5]), "zero": try indices([0]),
+            "three": try indices([0, 2, 3, 5]), "back": try indices([-1, 6, 5]), "twisted": try indices([3, -1, 5]),
+            "zero": try indices([0]),
             "last": try Tensor(.int64, shape: [], doubles: [2]), "two": try indices([2]),
             "token": try numbers([1, 1, 5]), "tokenShape": try indices([1, 5]),
         ]
