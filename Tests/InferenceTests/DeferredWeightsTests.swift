@@ -55,4 +55,26 @@ import Testing
         // What it holds is not taken for weights later either.
         #expect(throws: ModelError.self) { try self.result(model, nil) }
     }
+
+    /// Other bytes in the same place would be weights of another model.
+    @Test func aFileThatIsWrittenToIsNotReadOn() throws {
+        let model = try ModelImporter(weights: .deferred).load(path: path)
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        // Within the weights, which are nearly all of the file.
+        try file.seek(toOffset: 10_000)
+        try file.write(contentsOf: Data(repeating: 1, count: 4096))
+        try file.close()
+        let error = #expect(throws: ModelError.self) { try self.result(model, nil) }
+        #expect(error?.code == .notReadable)
+    }
+
+    /// What is laid out as a primitive wants it is not kept as it lies in the file as well.
+    @Test func laidOutWeightsAreNotHeldTwice() throws {
+        let model = try ModelImporter(weights: .deferred).load(path: path)
+        let weights = try #require(model.graph.initialisers["w"])
+        _ = try result(model, nil)
+        #expect(!weights.isHeld)
+        _ = weights.elements(as: Float.self)
+        #expect(weights.isHeld)
+    }
 }

@@ -9,7 +9,8 @@ struct InferenceContentionCommand: ParsableCommand {
         commandName: "inference-contention",
         abstract: "Compare how engines of inference slow down beside a busy thread.",
         discussion: """
-            Each engine runs alone and beside one busy thread of another session, at the same priority, in each round. \
+            Each engine runs alone and beside one busy thread of another session, at the same priority, in each round. bgrun \
+            has a process and a session for each of its threads, as its workers have. \
             The slow-down is the mean time of a batch beside it divided by that alone.
             """)
 
@@ -64,8 +65,8 @@ struct InferenceContentionCommand: ParsableCommand {
                     let path = files.path(file)
                     let inputs = try SampleInputs(ModelImporter().load(path: path), batch: batch, folder: folder)
                     let field = try InferenceField(
-                        path, inputs: inputs, threads: threads, peers: .init(python: python, engines: engine),
-                        folder: folder)
+                        path, inputs: inputs, threads: threads,
+                        peers: .init(python: python, engines: engine, workers: true), folder: folder)
                     let samples = try measure(field.contestants, busy)
                     for (place, contestant) in field.contestants.enumerated() {
                         slowDowns[field.names[place], default: []].append(samples[place].slowDown)

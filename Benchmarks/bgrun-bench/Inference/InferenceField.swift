@@ -10,12 +10,14 @@ struct InferenceField {
     /// Engines that do not run the model, with the reason.
     private(set) var absent: [(name: String, reason: String)] = []
 
-    /// Engines beside bgrun, and where they are.
+    /// Engines beside bgrun, and where they are; how bgrun runs.
     struct Peers {
         var python: String
         var engines: [String]
         /// Whether bgrun is there in bfloat16 too.
         var bfloat16 = false
+        /// Whether bgrun has a process for each stream, as its workers are, instead of a thread.
+        var workers = false
     }
 
     /// - Parameters:
@@ -27,7 +29,11 @@ struct InferenceField {
     ///   - folder: For files that are passed between processes.
     /// - Throws: Where bgrun does not run the model, or an engine cannot be started.
     init(_ path: String, inputs: SampleInputs, threads: Int, peers: Peers, folder: String) throws {
-        add("bgrun", try LaneContestant(path, inputs: inputs.tensors, streams: threads))
+        add(
+            "bgrun",
+            peers.workers
+                ? try WorkerContestant(path, batch: inputs.batch, streams: threads, folder: folder)
+                : try LaneContestant(path, inputs: inputs.tensors, streams: threads))
         if peers.bfloat16 {
             add(
                 "bgrun bfloat16",

@@ -122,18 +122,14 @@ struct InferenceOnceCommand: ParsableCommand {
     @Option var cache: String?
 
     func run() throws {
-        try ModelFiles.withFolder(measure)
-    }
-
-    private func measure(_ folder: String) throws {
         let start = ContinuousClock.now
         let kept = WeightCache(folder: cache)
         var known = kept?.key(files: [path], precision: "fp32", program: "bench", readsAll: false)
         let entry = known.flatMap { kept?.entry($0) }
         let laidOut = kept.map { _ in LaidOutWeights(entry) }
-        let model = try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: path)
+        let model = try ModelImporter(weights: .deferred).load(path: path)
         let loaded = ContinuousClock.now
-        let inputs = try SampleInputs(model, batch: batch, folder: folder).tensors
+        let inputs = try SampleInputs.tensors(model, batch: batch)
         let made = ContinuousClock.now
         let compiled = try CompiledModel(
             model, inputs: inputs.mapValues { TensorType($0.elementType, extents: $0.shape) }, laidOut: laidOut)

@@ -11,7 +11,7 @@ struct PeerThreads: Hashable {
     var suffix: String { streams > 1 ? ", \(streams) streams" : team > 1 ? ", team of \(team)" : "" }
 }
 
-/// Another engine, in a Python process of its own that runs when it is told to.
+/// An engine in a process of its own that runs when it is told to, by lines as `Benchmarks/peers/inference.py` has them.
 final class PeerContestant: InferenceContestant {
     /// It does not run the model.
     struct Trouble: Error {
@@ -19,6 +19,7 @@ final class PeerContestant: InferenceContestant {
     }
 
     private struct Answer: Decodable {
+        /// Of the engine; absent in every answer but the first.
         var version: String?
         var trouble: String?
         var wall: Double?
@@ -33,6 +34,8 @@ final class PeerContestant: InferenceContestant {
     private let answers: UnsafeMutablePointer<FILE>
     private let folder: String
 
+    /// Another engine, in Python.
+    ///
     /// - Parameters:
     ///   - engine: As `Benchmarks/peers/inference.py` knows it.
     ///   - python: The interpreter of an environment that has it.
@@ -41,21 +44,29 @@ final class PeerContestant: InferenceContestant {
     ///   - inputs: Path of their description.
     ///   - folder: Where outputs are written.
     /// - Throws: ``Trouble`` where it does not run the model, other errors where it cannot be started.
-    init(
+    convenience init(
         _ engine: String, python: String, model: String, threads: PeerThreads, inputs: String, folder: String
     ) throws {
-        title = engine
-        streams = threads.streams
+        try self.init(
+            engine,
+            [
+                python, "Benchmarks/peers/inference.py", engine, model, "\(threads.team)", "\(threads.streams)", inputs,
+            ], streams: threads.streams, folder: folder)
+        title += threads.suffix
+    }
+
+    /// A program that speaks so; the words are its path and its arguments.
+    init(_ name: String, _ words: [String], streams: Int = 1, folder: String) throws {
+        title = name
+        self.streams = streams
         self.folder = folder
         let output = Pipe()
         guard let answers = fdopen(dup(output.fileHandleForReading.fileDescriptor), "r") else {
             throw CocoaError(.fileReadUnknown)
         }
         self.answers = answers
-        process.executableURL = URL(filePath: python)
-        process.arguments = [
-            "Benchmarks/peers/inference.py", engine, model, "\(threads.team)", "\(threads.streams)", inputs,
-        ]
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
         process.standardInput = requests
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -63,7 +74,6 @@ final class PeerContestant: InferenceContestant {
         // The end of the process is to end the answers.
         try output.fileHandleForWriting.close()
         if let version = try answer().version { title += " " + version.prefix { $0 != "-" } }
-        title += threads.suffix
     }
 
     deinit {

@@ -155,7 +155,7 @@ final class Enhancer {
     private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: terms.model.path), extents: [:],
+            try ModelImporter(weights: .deferred).load(path: terms.model.path), extents: [:],
             batch: 1, precision: .fp32, devices: devices, entry: entry)
         let made = (models, models.ports[0].name, try models.ports[0].type?.pixels() ?? .unit)
         loaded = made

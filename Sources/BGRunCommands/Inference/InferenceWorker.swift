@@ -160,7 +160,7 @@ final class InferenceWorker {
     private func load() throws -> (models: PreparedModels, reader: SampleReader, form: RowForm) {
         if let loaded { return loaded }
         let models = PreparedModels(
-            try ModelImporter(weights: entry == nil ? .read : .deferred).load(path: terms.model.path),
+            try ModelImporter(weights: .deferred).load(path: terms.model.path),
             extents: terms.extents, batch: terms.batch, precision: terms.precision, devices: devices, entry: entry)
         let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
         loaded = made

@@ -24,6 +24,8 @@ struct StepBuilder {
 
     /// Where constants are laid out.
     private let stream: CPUStream
+    /// For weights that are read to be laid out.
+    private let scratch = ScratchBytes()
     /// Weights that were laid out before, or are to be kept for later.
     private let laidOut: LaidOutWeights?
     /// Initialisers as the file has them.
@@ -320,11 +322,12 @@ struct StepBuilder {
         guard let wanted = primitive.descriptor(of: argument) else { return form.place }
         let move = Move(source: form, target: wanted)
         if let place = moves[move] { return place }
-        let stream = stream
+        let (stream, scratch) = (stream, scratch)
         func make() throws(OneDNNError) -> PackedWeights {
-            defer { withExtendedLifetime(tensor) {} }
-            let bytes = UnsafeRawBufferPointer(rebasing: tensor.heldBytes[form.offset...])
-            return try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
+            try tensor.withPassingBytes(in: scratch) { bytes throws(OneDNNError) in
+                let bytes = UnsafeRawBufferPointer(rebasing: bytes[form.offset...])
+                return try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
+            }
         }
         let weights: PackedWeights
         if let laidOut, let name = fileNames[number] {

@@ -1,10 +1,13 @@
 import Foundation
 
-/// A regular file that is open for reading.
+/// A regular file that is open for reading. What is read of it has to be of one piece: a file that is written to meanwhile is
+/// not read on.
 final class RegularFile: Sendable {
     let path: String
     let byteCount: Int
     private let descriptor: Int32
+    /// When it was written to last, as it was opened.
+    private let modified: timespec
 
     /// - Throws: `notReadable` where there is none, or something else than a file.
     init(path: String) throws(ModelError) {
@@ -19,6 +22,7 @@ final class RegularFile: Sendable {
         }
         descriptor = opened
         byteCount = Int(status.st_size)
+        modified = status.st_mtim
     }
 
     deinit {
@@ -54,5 +58,9 @@ final class RegularFile: Sendable {
             guard count > 0 else { throw .notReadable("\(path) ended while it was read") }
             done += count
         }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mtim.tv_sec == modified.tv_sec,
+            status.st_mtim.tv_nsec == modified.tv_nsec
+        else { throw .notReadable("\(path) was written to while it was read") }
     }
 }

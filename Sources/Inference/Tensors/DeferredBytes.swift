@@ -1,6 +1,7 @@
 import Locking
+import OneDNNKit
 
-/// Bytes that are written when somebody first looks at them, and then stay.
+/// Bytes that are written when somebody first looks at them, and then stay, but for looks in passing.
 final class DeferredBytes: Sendable {
     let byteCount: Int
     private let fill: @Sendable (UnsafeMutableRawBufferPointer) -> Void
@@ -25,7 +26,36 @@ final class DeferredBytes: Sendable {
         return UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(bitPattern: start), count: byteCount)
     }
 
+    /// Whether somebody has asked for bytes that stay.
+    var isHeld: Bool { place.withLock { $0 } != 0 }
+
+    /// For the call only: where nobody has asked for bytes that stay, they are written to `scratch`.
+    func withBytes<R, Failure>(
+        in scratch: ScratchBytes, _ body: (UnsafeRawBufferPointer) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        if isHeld { return try body(UnsafeRawBufferPointer(bytes)) }
+        return try scratch.withBytes(byteCount) { passing throws(Failure) in
+            fill(passing)
+            return try body(UnsafeRawBufferPointer(passing))
+        }
+    }
+
     deinit {
         UnsafeMutableRawPointer(bitPattern: place.withLock { $0 })?.deallocate()
+    }
+}
+
+/// Memory for one thing after the other, as large as the largest so far.
+final class ScratchBytes {
+    private var buffer = AlignedBuffer(byteCount: 0)
+
+    /// Bytes that hold anything, for the call.
+    func withBytes<R, Failure>(
+        _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        if count > buffer.byteCount { buffer = AlignedBuffer(byteCount: count) }
+        return try buffer.withUnsafeMutableBytes { bytes throws(Failure) in
+            try body(UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(count)))
+        }
     }
 }

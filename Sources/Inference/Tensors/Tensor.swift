@@ -103,11 +103,21 @@ package struct Tensor: Sendable {
         try body(UnsafeRawBufferPointer(storage.bytes))
     }
 
+    /// As ``withBytes(_:)``, for who looks once and makes something else of it: what lies in a file takes no memory afterwards.
+    func withPassingBytes<R, Failure>(
+        in scratch: ScratchBytes, _ body: (UnsafeRawBufferPointer) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        try storage.withPassingBytes(in: scratch, body)
+    }
+
     /// Whether the elements are the other's, and not equal ones.
     func isCopy(of other: Tensor) -> Bool { storage === other.storage }
 
     /// The bytes, for as long as this tensor or a copy of it is held.
     var heldBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(storage.bytes) }
+
+    /// Whether the elements are in memory, and not in a file until they are wanted.
+    package var isHeld: Bool { storage.isHeld }
 
     /// The elements as `Element`, which must have the size of the element type.
     package func elements<Element: BitwiseCopyable>(as type: Element.Type) -> [Element] {
@@ -139,6 +149,14 @@ private final class TensorStorage: @unchecked Sendable {
     private let isMapped: Bool
 
     var bytes: UnsafeMutableRawBufferPointer { deferred?.bytes ?? held }
+    var isHeld: Bool { deferred?.isHeld ?? true }
+
+    func withPassingBytes<R, Failure>(
+        in scratch: ScratchBytes, _ body: (UnsafeRawBufferPointer) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        if let deferred { return try deferred.withBytes(in: scratch, body) }
+        return try body(UnsafeRawBufferPointer(held))
+    }
 
     private init(
         _ held: UnsafeMutableRawBufferPointer, byteCount: Int? = nil, strings: [String] = [], owner: Data? = nil,
