@@ -30,10 +30,19 @@ swift build --package-path "$package" --scratch-path "$work" -c release --saniti
 fuzz=$work/release/$target-fuzz
 # Inputs are small, so is what may be reserved for them. Addresses are told without names: see llvm-symbolizer.
 limits=(-timeout=10 -malloc_limit_mb=256 -rss_limit_mb=2048 -detect_leaks=0)
+# Each input lies in a file for a moment, in memory where there is such a file system.
+TMPDIR=$(mktemp -d -p "$([[ -w /dev/shm ]] && echo /dev/shm || echo "${TMPDIR:-/tmp}")")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 # A trap is told by the fuzzer, which keeps the file; the handler of Swift would get in its way.
 export SWIFT_BACKTRACE=enable=no
 export ASAN_OPTIONS="symbolize=0:allocator_may_return_null=1:detect_leaks=0 ${ASAN_OPTIONS:-}"
-if [[ ${#files[@]} -gt 0 ]]; then exec "$fuzz" "${limits[@]}" "${files[@]}"; fi
+if [[ ${#files[@]} -gt 0 ]]; then
+    "$fuzz" "${limits[@]}" "${files[@]}"
+    exit
+fi
+# Long traces of every allocation take a third of the time; what a finding needs is told when it is run again.
+ASAN_OPTIONS+=":malloc_context_size=2"
 seeds=$work/seeds corpus=$work/corpus
 rm -rf "$seeds"
 if $keep; then

@@ -24,9 +24,12 @@ enum Execution {
         limits.externalBytes = 1 << 16
         limits.nodes = 1000
         limits.largeWeightBytes = 1
-        compareFile(bytes, limits)
+        let whole = Result { () throws(ModelError) in
+            try ModelImporter(limits: limits).load(bytes: bytes, folder: folder)
+        }
+        compareFile(bytes, limits, whole)
         attempt { () throws(ModelError) in
-            let model = try ModelImporter(limits: limits).load(bytes: bytes, folder: folder)
+            let model = try whole.get()
             precondition(model.dataFiles.allSatisfy { $0.hasSuffix("data") }, "a file outside the folder was read")
             attempt { () throws(ModelError) in _ = try ModelSummary(model) }
             // Extents up to the largest that a person may ask for.
@@ -39,13 +42,16 @@ enum Execution {
     }
 
     /// From a file, where weights are read past the parser, a model is what it is from memory.
-    private static func compareFile(_ bytes: Data, _ limits: ModelImporter.Limits) {
+    private static func compareFile(
+        _ bytes: Data, _ limits: ModelImporter.Limits, _ whole: Result<Model, ModelError>
+    ) {
         let path = folder + "/model"
         guard FileManager.default.createFile(atPath: path, contents: bytes) else { fatalError("\(path): no room") }
-        let whole = Result { () throws(ModelError) in
-            try ModelImporter(limits: limits).load(bytes: bytes, folder: folder)
+        // Both ways to read weights are used; which one, follows from the input.
+        let weights: ModelImporter.Weights = bytes.count % 2 == 0 ? .read : .deferred
+        let found = Result { () throws(ModelError) in
+            try ModelImporter(limits: limits, weights: weights).load(path: path)
         }
-        let found = Result { () throws(ModelError) in try ModelImporter(limits: limits).load(path: path) }
         switch (whole, found) {
         case (.success(let whole), .success(let found)):
             precondition(contents(whole) == contents(found), "weights differ")
