@@ -13,8 +13,7 @@ struct BGRunBench: ParsableCommand {
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
             CostCommand.self, SoakCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
             InferenceCommand.self, InferenceStartCommand.self, InferenceWeightsCommand.self, InferenceOnceCommand.self,
-            InferenceWorkerCommand.self,
-            InferenceContentionCommand.self, InferenceLoopCommand.self,
+            InferenceWorkerCommand.self, InferenceContentionCommand.self, InferenceLoopCommand.self,
         ]
     )
 }

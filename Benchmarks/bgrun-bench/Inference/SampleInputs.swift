@@ -16,7 +16,7 @@ struct SampleInputs {
         var file: String
     }
 
-    /// The same in files of that folder.
+    /// Inputs as ``tensors(_:batch:)`` makes them, in memory and in files of that folder.
     init(_ model: Model, batch: Int, folder: String) throws {
         self.batch = batch
         tensors = try Self.tensors(model, batch: batch)
