@@ -31,6 +31,8 @@ package final class CPUEngine: @unchecked Sendable {
 
     /// Whether bfloat16 is computed by instructions of its own. Without them most primitives refuse the type.
     package var hasBF16: Bool { instructionSet.hasBF16 }
+    /// Whether convolutions have Winograd's form.
+    package var hasWinograd: Bool { instructionSet.hasAVX512 }
     /// Whether products of 8-bit integers are summed in 32 bits at once. Without, sums of two products of uint8 and int8
     /// saturate at 16 bits on the way, so weights should keep to 7 bits; for sources of int8 oneDNN halves the weights to
     /// make room, and loses their last bit.
@@ -53,6 +55,7 @@ package struct InstructionSet: Hashable, Sendable, CustomStringConvertible {
     private func includes(_ isa: dnnl_cpu_isa_t) -> Bool { bits & isa.rawValue == isa.rawValue }
 
     var hasAVX2: Bool { includes(dnnl_cpu_isa_avx2) }
+    package var hasAVX512: Bool { includes(dnnl_cpu_isa_avx512_core) }
     package var hasBF16: Bool { includes(dnnl_cpu_isa_avx512_core_bf16) }
     package var hasAMX: Bool { includes(dnnl_cpu_isa_avx512_core_amx) }
     package var hasExactInt8: Bool { includes(dnnl_cpu_isa_avx512_core_vnni) || includes(dnnl_cpu_isa_avx2_vnni) }

@@ -24,9 +24,11 @@ extension GraphFixture {
     }
 
     /// Up to four operators, some of them of two values, to which a lane may add more.
-    mutating func chainBehindConvolution(more: [String] = []) throws -> [Node] {
-        let channels = pick([3, 16, 20])
-        try input("x", [1, channels, 6, 7])
+    mutating func chainBehindConvolution(
+        more: [String] = [], channels: [Int] = [3, 16, 20], images: Int = 1, size: [Int] = [6, 7]
+    ) throws -> [Node] {
+        let channels = pick(channels)
+        try input("x", [images, channels] + size)
         try constant("w", [channels, channels, 3, 3])
         try constant("k", [channels, 1, 1])
         try constant("s", [])

@@ -37,8 +37,8 @@ package struct WeightCache: Sendable {
     /// What an entry is of.
     package struct Key: Hashable, Sendable {
         package let digest: Digest
-        /// The most bytes that an entry may have: those of the files twice, for layouts of two sizes of batches, and what
-        /// small channels are filled up with.
+        /// The most bytes that an entry may have: those of the files eight times, for layouts of two sizes of batches, each
+        /// four times as large in Winograd's form, and what small channels are filled up with.
         package let limitBytes: Int
         /// What the files were when they were read.
         fileprivate let files: [String: ContentNotes.State]
@@ -64,7 +64,7 @@ package struct WeightCache: Sendable {
             states[file] = state
             byteCount += state.byteCount
         }
-        return Key(digest: Digest(of: texts), limitBytes: 2 * min(byteCount, 1 << 40) + 16 << 20, files: states)
+        return Key(digest: Digest(of: texts), limitBytes: 8 * min(byteCount, 1 << 40) + 16 << 20, files: states)
     }
 
     /// An entry, open for reading, which is then the one used last.

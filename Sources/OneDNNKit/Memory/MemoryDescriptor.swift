@@ -13,6 +13,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
         case plain
         /// The second dimension is contiguous, the others as in `plain`; NHWC for N × C × H × W.
         case channelsLast
+        /// Blocks of 16 indices of the second dimension are contiguous, the others as in `plain`; for ranks of 3 to 5.
+        case channelBlocks
         /// Left to the primitive, which tells its choice by ``Primitive/descriptor(of:)``.
         case chosenByPrimitive
     }
@@ -34,14 +36,12 @@ package struct MemoryDescriptor: @unchecked Sendable {
             var order = Array(dimensions.indices)
             if order.count > 2 { order.append(order.remove(at: 1)) }
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: order))
+        case .channelBlocks:
+            let tags = [3: dnnl_nCw16c, 4: dnnl_nChw16c, 5: dnnl_nCdhw16c]
+            guard let tag = tags[dimensions.count] else { throw OneDNNError(.invalidArguments, request) }
+            try self.init(dimensions, type, tag: tag, request)
         case .chosenByPrimitive:
-            var raw = dnnl_memory_desc_t()
-            let library = try OneDNNLibrary.open()
-            let counts = dimensions.map(Int64.init)
-            try check(
-                library.functions.dnnl_memory_desc_init_by_tag(
-                    &raw, Int32(counts.count), counts, type.raw, dnnl_format_tag_any), request)
-            self.init(raw)
+            try self.init(dimensions, type, tag: dnnl_format_tag_any, request)
         }
     }
 
@@ -63,6 +63,16 @@ package struct MemoryDescriptor: @unchecked Sendable {
         try check(
             library.functions.dnnl_memory_desc_init_by_strides(&raw, Int32(counts.count), counts, type.raw, steps),
             request)
+    }
+
+    private init(
+        _ dimensions: [Int], _ type: DataType, tag: dnnl_format_tag_t, _ request: String
+    ) throws(OneDNNError) {
+        raw = dnnl_memory_desc_t()
+        let library = try OneDNNLibrary.open()
+        let counts = dimensions.map(Int64.init)
+        try check(
+            library.functions.dnnl_memory_desc_init_by_tag(&raw, Int32(counts.count), counts, type.raw, tag), request)
     }
 
     init(_ raw: dnnl_memory_desc_t) { self.raw = raw }

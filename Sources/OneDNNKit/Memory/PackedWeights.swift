@@ -29,9 +29,13 @@ package struct PackedWeights: @unchecked Sendable {
         as argument: Argument = .weights, on stream: CPUStream
     ) throws(OneDNNError) {
         let target = try PackedWeights.descriptor(primitive, argument)
-        let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
         let buffer = AlignedBuffer(byteCount: target.byteCount)
-        try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
+        if let winograd = WinogradWeights(source, to: target) {
+            winograd.lay(weights, source, into: buffer)
+        } else {
+            let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
+            try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
+        }
         self.init(buffer, target)
     }
 

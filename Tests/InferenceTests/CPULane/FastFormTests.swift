@@ -1,4 +1,5 @@
 import Inference
+import OneDNNKit
 import Testing
 
 /// Operators with a fast form, on random shapes, against the plain operators. A node that was evaluated plainly after all
@@ -17,6 +18,34 @@ import Testing
 
     @Test(arguments: 1...30) func chainsBehindConvolutions(seed: UInt64) throws {
         try agree(seed: seed) { try $0.chainBehindConvolution() }
+    }
+
+    /// Winograd's form, with the followers that it knows in the same step and the others behind it.
+    @Test(arguments: 1...30) func chainsBehindWinogradConvolutions(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let size = [fixture.pick(10...19), fixture.pick(10...19)]
+        let nodes = try fixture.chainBehindConvolution(channels: [16, 32, 48], images: fixture.pick(1...4), size: size)
+        try fixture.expectAgreement(nodes, "seed \(seed): \(nodes.map(\.operatorName))")
+        let lines = try CompiledModel(fixture.model(nodes)).stepLines
+        #expect(try lines.contains { $0.contains("wino") } == CPUEngine().hasWinograd, "\(lines)")
+    }
+
+    /// Where it would not pay, as for few results or channels that fill no vectors, or weights that are computed.
+    @Test func otherConvolutionsAreDirect() throws {
+        for (channels, side, isConstant, strides) in [
+            (16, 9, true, 1), (20, 16, true, 1), (16, 16, false, 1), (16, 32, true, 2),
+        ] {
+            var fixture = GraphFixture(seed: 5)
+            try fixture.input("x", [1, channels, side, side])
+            let weights = [16, channels, 3, 3]
+            if isConstant { try fixture.constant("w", weights) } else { try fixture.input("w", weights) }
+            let nodes = [
+                node("Conv", ["x", "w"], "y", ["pads": .ints([1, 1, 1, 1]), "strides": .ints([strides, strides])])
+            ]
+            try fixture.expectAgreement(nodes, "\(weights) \(side)")
+            let lines = try CompiledModel(fixture.model(nodes)).stepLines
+            #expect(!lines.contains { $0.contains("wino") }, "\(lines)")
+        }
     }
 
     @Test(arguments: 1...30) func matrixProducts(seed: UInt64) throws {
