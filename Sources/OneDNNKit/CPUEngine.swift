@@ -55,7 +55,7 @@ package struct InstructionSet: Hashable, Sendable, CustomStringConvertible {
     private func includes(_ isa: dnnl_cpu_isa_t) -> Bool { bits & isa.rawValue == isa.rawValue }
 
     var hasAVX2: Bool { includes(dnnl_cpu_isa_avx2) }
-    package var hasAVX512: Bool { includes(dnnl_cpu_isa_avx512_core) }
+    var hasAVX512: Bool { includes(dnnl_cpu_isa_avx512_core) }
     package var hasBF16: Bool { includes(dnnl_cpu_isa_avx512_core_bf16) }
     package var hasAMX: Bool { includes(dnnl_cpu_isa_avx512_core_amx) }
     package var hasExactInt8: Bool { includes(dnnl_cpu_isa_avx512_core_vnni) || includes(dnnl_cpu_isa_avx2_vnni) }

@@ -59,8 +59,13 @@ extension StepBuilder {
         guard convolution.gainsFromWinograd, case .constant = weights.place else { return nil }
         var winograd = convolution
         winograd.algorithm = .winograd
-        return try primitive(winograd) == nil ? nil : winograd
+        guard let made = try primitive(winograd), made.scratchpadByteCount <= Self.largestScratchpad else { return nil }
+        return winograd
     }
+
+    /// What transformed values may take, some twice as much as the values: those of large pictures are not to take the place
+    /// of the pictures.
+    private static var largestScratchpad: Int { 256 << 20 }
 
     /// The direct form for values that lie like `source`.
     private func direct(

@@ -48,6 +48,20 @@ import Testing
         }
     }
 
+    @Test func convolutionsOfLargePicturesAreDirect() throws {
+        var fixture = GraphFixture(seed: 5)
+        try fixture.constant("w", [64, 64, 3, 3])
+        func lines(side: Int) throws -> [String] {
+            let graph = Graph(
+                inputs: [Graph.Port("x", TensorType(.float32, extents: [1, 64, side, side]))],
+                outputs: [Graph.Port("y", nil)], initialisers: fixture.initialisers,
+                nodes: [node("Conv", ["x", "w"], "y")])
+            return try CompiledModel(Model(graph: graph, opsets: ["": 17])).stepLines
+        }
+        #expect(try lines(side: 256).contains { $0.contains("wino") } == CPUEngine().hasWinograd)
+        #expect(try !lines(side: 720).contains { $0.contains("wino") })
+    }
+
     @Test(arguments: 1...30) func matrixProducts(seed: UInt64) throws {
         try agree(seed: seed) { try $0.matrixProduct() }
     }
