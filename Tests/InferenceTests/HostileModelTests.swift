@@ -171,6 +171,22 @@ import Testing
         }
     }
 
+    /// Found by fuzzing: the shape that is asked for said nothing of the axes that a window needs.
+    @Test(arguments: 0...2) func unpoolingNeedsSpatialAxes(rank: Int) throws {
+        let shape = Array(repeating: 1, count: rank)
+        let graph = Graph(
+            inputs: ["x", "i", "s"].map { Graph.Port($0, nil) }, outputs: [Graph.Port("y", nil)],
+            nodes: [node("MaxUnpool", ["x", "i", "s"], "y", ["kernel_shape": .ints([2])], opset: 11)])
+        let inputs = [
+            "x": try Tensor(.float32, shape: shape, doubles: [1]), "i": try Tensor(.int64, shape: shape, doubles: [0]),
+            "s": try Tensor(.int64, shape: [rank], doubles: shape.map(Double.init)),
+        ]
+        let error = #expect(throws: ModelError.self) {
+            try ReferenceRunner().run(Model(graph: graph, opsets: ["": 11]), inputs: inputs)
+        }
+        #expect(error?.code == .damaged)
+    }
+
     @Test func everythingUnsupportedIsToldAtOnce() throws {
         var model = Self.small()
         model.graph.node.append(Parts.node("Flux", ["x"], ["a"]))

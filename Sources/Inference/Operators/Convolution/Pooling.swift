@@ -153,6 +153,7 @@ extension Operators {
         attributes: ["kernel_shape": .ints, "pads": .ints, "strides": .ints],
         infer: { call throws(ModelError) in
             guard let shape = call.shape() else { return [TensorType(call.elementType(), nil)] }
+            guard shape.count >= 3 else { throw .damaged("its data has \(shape.count) axes") }
             if let indices = call.shape(1) {
                 guard indices.count == shape.count else { throw .damaged("data and indices differ in shape") }
                 for (one, other) in zip(shape, indices) { try Shapes.same(one, other, "data and indices") }
@@ -166,7 +167,7 @@ extension Operators {
                 return [TensorType(call.elementType(), extents: target)]
             }
             let rank = shape.count - 2
-            guard rank > 0, let kernel = call.node.ints("kernel_shape"), kernel.count == rank else {
+            guard let kernel = call.node.ints("kernel_shape"), kernel.count == rank else {
                 throw .damaged("it has no kernel_shape for \(rank) spatial axes")
             }
             let strides = call.node.ints("strides") ?? Array(repeating: 1, count: rank)
