@@ -8,6 +8,18 @@ import Testing
         return 2 * (Double(2 * expected.terms + 8) * 0x1p-24 * magnitude + 4 * ElementWiseTests.tolerance)
     }
 
+    /// The operation with its chain; nil where oneDNN says that it has none, which is the one way in which it may fail.
+    private func taken(
+        _ operation: some PrimitiveOperation, _ chain: PostOperationChain, _ note: String, _ fixture: Fixture
+    ) -> Primitive? {
+        do throws(OneDNNError) {
+            return try Primitive(operation, chain.attributes, on: fixture.engine)
+        } catch {
+            #expect(error.code == .unimplemented, "\(note): \(error)")
+            return nil
+        }
+    }
+
     @Test(arguments: [2, 3]) func convolutionsTakeThemInAnyOrder(spatialRank: Int) throws {
         for seed in 0..<UInt64(spatialRank == 2 ? 400 : 60) {
             var fixture = try Fixture(seed: seed)
@@ -34,7 +46,7 @@ import Testing
     /// Winograd's form takes a chain and does it right, or refuses it; direct convolutions, which the tests above are about,
     /// say what is right.
     @Test(.needsWinograd) func winogradTakesThemOrRefuses() throws {
-        var taken: [String: Int] = [:]
+        var implementations: [String: Int] = [:]
         for seed in 0..<UInt64(1500) {
             var fixture = try Fixture(seed: seed)
             let (images, channels) = (fixture.pick(1...4), fixture.pick([16, 32, 48, 64]))
@@ -62,20 +74,14 @@ import Testing
                 plain.values, plain.dimensions, channels: 1, residual: residual, &fixture)
             inputs.merge(chain.inputs) { $1 }
             operation.algorithm = .winograd
-            let primitive: Primitive
-            do throws(OneDNNError) {
-                primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
-            } catch {
-                #expect(error.code == .unimplemented, "seed \(seed): \(error)")
-                continue
-            }
-            taken[primitive.implementation, default: 0] += 1
+            guard let primitive = taken(operation, chain, "seed \(seed)", fixture) else { continue }
+            implementations[primitive.implementation, default: 0] += 1
             expectClose(
                 try fixture.run(primitive, inputs), chain.values, tolerance: 1e-5,
                 scale: max(1, plain.values.map(abs).max() ?? 0),
                 "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
         }
-        #expect(taken.count == 2 && taken.values.allSatisfy { $0 > 10 }, "\(taken)")
+        #expect(implementations.count == 2 && implementations.values.allSatisfy { $0 > 10 }, "\(implementations)")
     }
 
     @Test(.needsBF16) func bfloat16TakesThemToo() throws {
@@ -90,13 +96,7 @@ import Testing
             let chain = try PostOperationChain(
                 expected.values, shape.destinationDimensions, channels: 1, residual: residual, &fixture)
             let operation = try shape.operation((.bfloat16, .bfloat16, .float32, .bfloat16), .chosenByPrimitive)
-            let primitive: Primitive
-            do throws(OneDNNError) {
-                primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
-            } catch {
-                #expect(error.code == .unimplemented, "seed \(seed): \(error)")
-                continue
-            }
+            guard let primitive = taken(operation, chain, "seed \(seed)", fixture) else { continue }
             var inputs = chain.inputs
             (inputs[.source], inputs[.weights], inputs[.bias]) = (source, weights, bias)
             // The destination's 8 bits; implementations that keep sums in it between steps round once a step.
@@ -143,7 +143,7 @@ import Testing
 
     /// Operations that are not sums of products: each takes a chain and does it right, or refuses it.
     @Test func othersTakeThemOrRefuse() throws {
-        var taken: Set<String> = []
+        var kinds: Set<String> = []
         for seed in 0..<UInt64(400) {
             var fixture = try Fixture(seed: seed)
             let dimensions = [
@@ -190,21 +190,15 @@ import Testing
             let chain = try PostOperationChain(
                 plain.values, plain.dimensions, channels: 1, residual: residual, &fixture)
             inputs.merge(chain.inputs) { $1 }
-            let primitive: Primitive
-            do throws(OneDNNError) {
-                primitive = try Primitive(operation, chain.attributes, on: fixture.engine)
-            } catch {
-                #expect(error.code == .unimplemented, "seed \(seed): \(error)")
-                continue
-            }
-            taken.insert("\(Swift.type(of: operation))")
+            guard let primitive = taken(operation, chain, "seed \(seed)", fixture) else { continue }
+            kinds.insert("\(Swift.type(of: operation))")
             let terms = Expected(
                 dimensions: [], values: [], magnitudes: [Double(dimensions.dropFirst().reduce(1, *))], terms: 800)
             expectClose(
                 try fixture.run(primitive, inputs), chain.values, tolerance: tolerance(terms),
                 "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
         }
-        #expect(taken.isSuperset(of: ["Binary", "InnerProduct", "TransposedConvolution"]), "\(taken)")
+        #expect(kinds.isSuperset(of: ["Binary", "InnerProduct", "TransposedConvolution"]), "\(kinds)")
     }
 
     @Test func operandsThatLieOtherwiseAreRefused() throws {
