@@ -31,24 +31,24 @@ typedef struct {
 // A work-item has one row of Q; keys and values of a block are shared. K' and V are panels of TN columns.
 #define KEYS 32 // of a block
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void attention(__global float *arena,
-                                                                            __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void attention(__global stored *arena,
+                                                                            __global const stored *weights,
                                                                             const attention_params p) {
     __local float shared_k[KEYS * HEAD], shared_v[KEYS * HEAD];
     const int t = get_local_id(0), row_groups = (p.rows + THREADS - 1) / THREADS;
     const int group = get_group_id(0), z = group / row_groups, i = z / p.batch[1], j = z % p.batch[1];
     const int row = group % row_groups * THREADS + t;
     const bool is_row = row < p.rows;
-    __global const float *q = at(p.q, arena, weights) + i * p.q_strides[0] + j * p.q_strides[1] +
+    __global const stored *q = at(p.q, arena, weights) + i * p.q_strides[0] + j * p.q_strides[1] +
                               row / TM * p.depth * TM + row % TM;
-    __global const float *k = at(p.k, arena, weights) + i * p.k_strides[0] + j * p.k_strides[1];
-    __global const float *v = at(p.v, arena, weights) + i * p.v_strides[0] + j * p.v_strides[1];
-    __global const float *mask = at(p.mask == NO_PLACE ? 0 : p.mask, arena, weights) + i * p.mask_strides[0] +
+    __global const stored *k = at(p.k, arena, weights) + i * p.k_strides[0] + j * p.k_strides[1];
+    __global const stored *v = at(p.v, arena, weights) + i * p.v_strides[0] + j * p.v_strides[1];
+    __global const stored *mask = at(p.mask == NO_PLACE ? 0 : p.mask, arena, weights) + i * p.mask_strides[0] +
                                  j * p.mask_strides[1] + row * p.mask_strides[2];
     float query[HEAD], sums[HEAD];
 #pragma unroll
     for (int d = 0; d < HEAD; ++d) {
-        query[d] = is_row && d < p.depth ? q[d * TM] * p.scale : 0.0f;
+        query[d] = is_row && d < p.depth ? load_one(q + d * TM) * p.scale : 0.0f;
         sums[d] = 0.0f;
     }
     float top = -INFINITY, whole = 0.0f;
@@ -56,8 +56,8 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void attention(__g
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int e = t; e < KEYS * HEAD; e += THREADS) {
             const int key = first + e / HEAD, d = e % HEAD;
-            shared_k[e] = key < p.keys && d < p.depth ? k[(key / TN * p.depth + d) * TN + key % TN] : 0.0f;
-            shared_v[e] = key < p.keys && d < p.columns ? v[(d / TN * p.keys + key) * TN + d % TN] : 0.0f;
+            shared_k[e] = key < p.keys && d < p.depth ? load_one(k + (key / TN * p.depth + d) * TN + key % TN) : 0.0f;
+            shared_v[e] = key < p.keys && d < p.columns ? load_one(v + (d / TN * p.keys + key) * TN + d % TN) : 0.0f;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const int count = min(KEYS, p.keys - first);
@@ -67,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void attention(__g
             for (int d = 0; d < HEAD; ++d)
                 score = mad(query[d], shared_k[key * HEAD + d], score);
             if (p.mask != NO_PLACE && is_row)
-                score += mask[(first + key) * p.mask_strides[3]];
+                score += load_one(mask + (first + key) * p.mask_strides[3]);
             const float most = fmax(top, score);
             // A row that is masked out so far has no scores yet.
             const float before = most == -INFINITY ? 1.0f : exp(top - most);
@@ -81,22 +81,22 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void attention(__g
     }
     if (!is_row)
         return;
-    __global float *to = arena + p.target + i * p.target_strides[0] + j * p.target_strides[1] + row * p.target_strides[2];
+    __global stored *to = arena + p.target + i * p.target_strides[0] + j * p.target_strides[1] + row * p.target_strides[2];
 #pragma unroll
     for (int d = 0; d < HEAD; ++d)
         if (d < p.columns)
-            to[d] = sums[d] / whole;
+            store_all(sums[d] / whole, to + d);
 }
 
 #else
 
-// sums += a b for a tile of TM rows and TN columns; a is [depth][TM], b [depth][TN].
-#define SCORE_TILE(acc, a, b, depth)                                                                                            \
+// sums += a b for a tile of TM rows and TN columns; a is [depth][TM], read by LOAD, b [depth][TN], stored.
+#define SCORE_TILE(acc, LOAD, a, b, depth)                                                                                      \
     for (int step = 0; step < (depth); ++step) {                                                                                \
         vec right[NV];                                                                                                          \
-        _Pragma("unroll") for (int c = 0; c < NV; ++c) right[c] = vec_load((b) + step * TN + c * WIDTH);                        \
+        _Pragma("unroll") for (int c = 0; c < NV; ++c) right[c] = load_all((b) + step * TN + c * WIDTH);                        \
         _Pragma("unroll") for (int r = 0; r < TM; ++r) {                                                                        \
-            const vec left = (vec)((a)[step * TM + r]);                                                                         \
+            const vec left = (vec)(LOAD((a) + step * TM + r));                                                                  \
             _Pragma("unroll") for (int c = 0; c < NV; ++c) acc[r][c] = mad(left, right[c], acc[r][c]);                          \
         }                                                                                                                       \
     }
@@ -110,7 +110,7 @@ inline float vec_largest(vec v) {
     return most;
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global float *arena, __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global stored *arena, __global const stored *weights,
                                                                       const attention_params p) {
     // The last tile of columns may reach behind the largest number of these.
     __local float shares[TN * TM], sums[TM * (HEAD + TN)];
@@ -118,11 +118,11 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global 
     const int tiles = (p.rows + TM - 1) / TM, column_tiles = (p.columns + TN - 1) / TN;
     const int item = get_group_id(0), z = item / tiles, i = z / p.batch[1], j = z % p.batch[1];
     const int first_row = item % tiles * TM;
-    __global const float *q =
+    __global const stored *q =
         at(p.q, arena, weights) + i * p.q_strides[0] + j * p.q_strides[1] + first_row * p.depth;
-    __global const float *k = at(p.k, arena, weights) + i * p.k_strides[0] + j * p.k_strides[1];
-    __global const float *v = at(p.v, arena, weights) + i * p.v_strides[0] + j * p.v_strides[1];
-    __global const float *mask =
+    __global const stored *k = at(p.k, arena, weights) + i * p.k_strides[0] + j * p.k_strides[1];
+    __global const stored *v = at(p.v, arena, weights) + i * p.v_strides[0] + j * p.v_strides[1];
+    __global const stored *mask =
         at(p.mask == NO_PLACE ? 0 : p.mask, arena, weights) + i * p.mask_strides[0] + j * p.mask_strides[1];
     for (int r = 0; r < TM; ++r) {
         top[r] = -INFINITY;
@@ -138,7 +138,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global 
 #pragma unroll
             for (int c = 0; c < NV; ++c)
                 acc[r][c] = (vec)(0.0f);
-        SCORE_TILE(acc, q, k + first * p.depth, p.depth)
+        SCORE_TILE(acc, load_one, q, k + first * p.depth, p.depth)
 #pragma unroll
         for (int r = 0; r < TM; ++r) {
             const int row = min(first_row + r, p.rows - 1);
@@ -179,7 +179,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global 
 #pragma unroll
                 for (int c = 0; c < NV; ++c)
                     out[r][c] = vec_load(sums + (r * column_tiles + tile) * TN + c * WIDTH);
-            SCORE_TILE(out, shares, v + (tile * p.keys + first) * TN, count)
+            SCORE_TILE(out, *, shares, v + (tile * p.keys + first) * TN, count)
 #pragma unroll
             for (int r = 0; r < TM; ++r)
 #pragma unroll
@@ -188,7 +188,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention(__global 
         }
     }
     for (int r = 0; r < TM && first_row + r < p.rows; ++r) {
-        __global float *to = arena + p.target + i * p.target_strides[0] + j * p.target_strides[1] +
+        __global stored *to = arena + p.target + i * p.target_strides[0] + j * p.target_strides[1] +
                              (first_row + r) * p.target_strides[2];
         for (int c = 0; c < p.columns; c += WIDTH)
             store_lanes(vec_load(sums + r * column_tiles * TN + c) / whole[r], to + c, p.columns - c);

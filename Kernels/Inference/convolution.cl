@@ -22,7 +22,7 @@ typedef struct {
     int image_stride, group_stride, plane;          // of the source, in elements
     int weight_stride;                              // from one group's panels to the next
     int is_flat;   // output and input have the same extents, strides and spread are 1: a tap is one offset for all pixels
-    int row_tiles; // that one work-item computes, CPU form
+    int row_tiles; // that one work-item computes, CPU form, up to ITEM_TILES
     product_result result;
 } convolution_params;
 
@@ -44,8 +44,8 @@ inline int seen_offset(const convolution_params *p, __global const int *tap, int
 
 #if WIDTH == 1
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(__global float *arena,
-                                                                              __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(__global stored *arena,
+                                                                              __global const stored *weights,
                                                                               const convolution_params p) {
     __local float a[TK * TM], b[TK * TN];
     const int t = get_local_id(0), x = t % COLUMNS_X, y = t / COLUMNS_X;
@@ -54,8 +54,8 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(_
     const int group = get_group_id(0);
     const int tile = group % row_tiles, panel = group / row_tiles % column_tiles, z = group / row_tiles / column_tiles;
     const int image = z / p.groups, part = z % p.groups;
-    __global const float *from_a = at(p.weights, arena, weights) + part * p.weight_stride + tile * depth * TM;
-    __global const float *from_b = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
+    __global const stored *from_a = at(p.weights, arena, weights) + part * p.weight_stride + tile * depth * TM;
+    __global const stored *from_b = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
     __global const int *taps = table_at(p.taps, arena, weights);
     // This work-item gathers rows k, k + THREADS / TN, ... of column n of each slice.
     const int n = panel * TN + t % TN, ox = n % p.output[2], oy = n / p.output[2] % p.output[1],
@@ -70,13 +70,13 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(_
     for (int k = 0; k < depth; k += TK) {
         const int count = min(TK, depth - k);
         for (int e = t; e < TK * TM; e += THREADS)
-            a[e] = e < count * TM ? from_a[k * TM + e] : 0.0f;
+            a[e] = e < count * TM ? load_one(from_a + k * TM + e) : 0.0f;
         for (int e = t; e < TK * TN; e += THREADS) {
             if (tap != known) {
                 offset = tap < p.tap_count && n < pixels ? seen_offset(&p, taps + 4 * tap, oz, oy, ox) : -1;
                 known = tap;
             }
-            b[e] = offset < 0 ? 0.0f : from_b[channel * p.plane + offset];
+            b[e] = offset < 0 ? 0.0f : load_one(from_b + channel * p.plane + offset);
             for (channel += THREADS / TN; channel >= p.channels; channel -= p.channels)
                 ++tap;
         }
@@ -112,13 +112,13 @@ inline void gather_offsets(const convolution_params *p, __global const int *tap,
 
 // Rows k ... k + depth - 1 of B for TN pixels from `first` on, into `rows`. `places` has z, y, x of each pixel, -2^18 behind the last;
 // `offsets` is room for TN + NV integers.
-inline void gather_rows(const convolution_params *p, __global const float *from, __global const int *taps, int first, int k,
+inline void gather_rows(const convolution_params *p, __global const stored *from, __global const int *taps, int first, int k,
                         int depth, int pixels, __local int *places, __local int *offsets, __local float *rows) {
     int tap = k / p->channels, channel = k % p->channels;
     while (depth > 0) {
         const int run = min(depth, p->channels - channel);
         __global const int *t = taps + 4 * tap;
-        __global const float *plane = from + (long)channel * p->plane;
+        __global const stored *plane = from + (long)channel * p->plane;
         if (p->is_flat) {
             ivec inside[NV];
             bool is_whole = true;
@@ -134,12 +134,12 @@ inline void gather_rows(const convolution_params *p, __global const float *from,
                 for (int i = 0; i < run; ++i, plane += p->plane, rows += TN)
 #pragma unroll
                     for (int c = 0; c < NV; ++c)
-                        vec_store_all(vec_load(plane + c * WIDTH), rows + c * WIDTH);
+                        vec_store_all(load_all(plane + c * WIDTH), rows + c * WIDTH);
             } else {
                 for (int i = 0; i < run; ++i, plane += p->plane, rows += TN)
 #pragma unroll
                     for (int c = 0; c < NV; ++c)
-                        vec_store_all(select((vec)(0.0f), vec_load(plane + c * WIDTH), inside[c]), rows + c * WIDTH);
+                        vec_store_all(select((vec)(0.0f), load_all(plane + c * WIDTH), inside[c]), rows + c * WIDTH);
             }
         } else {
             gather_offsets(p, t, first, pixels, places, offsets);
@@ -154,15 +154,15 @@ inline void gather_rows(const convolution_params *p, __global const float *from,
             for (int i = 0; i < run; ++i, plane += p->plane, rows += TN) {
 #pragma unroll
                 for (int c = 0; c < NV; ++c) {
-                    __global const float *at_first = plane + offsets[c * WIDTH];
+                    __global const stored *at_first = plane + offsets[c * WIDTH];
                     if (ways[c] == 1) {
-                        vec_store_all(vec_load(at_first), rows + c * WIDTH);
+                        vec_store_all(load_all(at_first), rows + c * WIDTH);
                     } else if (ways[c] == 2) {
-                        const vec a = vec_load(at_first), b = vec_load(at_first + WIDTH);
+                        const vec a = load_all(at_first), b = load_all(at_first + WIDTH);
                         vec_store_all((vec)(a.even, b.even), rows + c * WIDTH);
                     } else {
                         for (int n = c * WIDTH; n < (c + 1) * WIDTH; ++n)
-                            rows[n] = offsets[n] < 0 ? 0.0f : plane[offsets[n]];
+                            rows[n] = offsets[n] < 0 ? 0.0f : load_one(plane + offsets[n]);
                     }
                 }
             }
@@ -173,9 +173,9 @@ inline void gather_rows(const convolution_params *p, __global const float *from,
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__global float *arena, __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__global stored *arena, __global const stored *weights,
                                                                         const convolution_params p) {
-    __local float rows[KB * TN];
+    __local float rows[KB * TN], sums[ITEM_TILES * TM * TN];
     __local int places[3 * TN], offsets[TN + NV];
     const int pixels = p.output[0] * p.output[1] * p.output[2], depth = p.tap_count * p.channels;
     const int row_tiles = (p.filters + TM - 1) / TM, column_tiles = (pixels + TN - 1) / TN;
@@ -184,8 +184,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__globa
     const int first_tile = item % row_items * p.row_tiles, panel = item / row_items % column_tiles;
     const int z = item / row_items / column_tiles, image = z / p.groups, part = z % p.groups;
     const int last_tile = min(first_tile + p.row_tiles, row_tiles), first = panel * TN, count = min(TN, pixels - first);
-    __global const float *a = at(p.weights, arena, weights) + part * p.weight_stride;
-    __global const float *from = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
+    __global const stored *a = at(p.weights, arena, weights) + part * p.weight_stride;
+    __global const stored *from = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
     for (int n = 0; n < TN; ++n) {
         const int pixel = first + n;
         places[n] = n < count ? pixel / p.output[2] / p.output[1] : -(1 << 18);
@@ -196,13 +196,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void convolution(__globa
         const int part_depth = min(KB, depth - k);
         gather_rows(&p, from, table_at(p.taps, arena, weights), first, k, part_depth, pixels, places, offsets, rows);
         for (int tile = first_tile; tile < last_tile; ++tile) {
-            __global const float *panel_a = a + ((long)tile * depth + k) * TM;
+            __global const stored *panel_a = a + ((long)tile * depth + k) * TM;
+            __local float *sum = sums + (tile - first_tile) * TM * TN;
             if (count <= WIDTH)
-                narrow_tile_of_local(panel_a, rows, part_depth, k == 0, k + part_depth == depth, &p.result, arena, weights,
-                                     image, part, tile * TM, p.filters, first, count);
+                narrow_tile_of_local(panel_a, rows, part_depth, k == 0, k + part_depth == depth, sum, &p.result, arena,
+                                     weights, image, part, tile * TM, p.filters, first, count);
             else
-                tile_of_local(panel_a, rows, part_depth, k == 0, k + part_depth == depth, &p.result, arena, weights, image,
-                              part, tile * TM, p.filters, first, count);
+                tile_of_local(panel_a, rows, part_depth, k == 0, k + part_depth == depth, sum, &p.result, arena, weights,
+                              image, part, tile * TM, p.filters, first, count);
         }
     }
 }

@@ -1,4 +1,4 @@
-// elementwise: functions and arithmetic of each element, copies between layouts, and rows taken by index.
+// elementwise: functions and arithmetic of each element, copies between layouts, rows taken by index, and elements as the host has them.
 //
 // Reference  The plain operators; within 4 units in the last place for arithmetic, 1e-6 for functions.
 // Launch     1-D. A work-item computes RUN neighbouring elements of an innermost row: blocks of a row first, then rows.
@@ -15,15 +15,15 @@ typedef struct {
     int blocks; // work-items along a row
 } elementwise_params;
 
-__kernel void elementwise(__global float *arena, __global const float *weights, const elementwise_params p) {
+__kernel void elementwise(__global stored *arena, __global const stored *weights, const elementwise_params p) {
     const int item = get_global_id(0);
     const int row = item / p.blocks, first = item % p.blocks * RUN;
     const int k = row % p.extents[2], j = row / p.extents[2] % p.extents[1], i = row / p.extents[2] / p.extents[1];
     if (i >= p.extents[0])
         return;
-    __global const float *from =
+    __global const stored *from =
         at(p.source, arena, weights) + i * p.strides[0] + j * p.strides[1] + k * p.strides[2];
-    __global float *to = arena + p.target + row * p.extents[3];
+    __global stored *to = arena + p.target + row * p.extents[3];
     const int end = min(first + RUN, p.extents[3]);
     for (int l = first; l < end; l += WIDTH) {
         const int count = end - l;
@@ -42,14 +42,14 @@ typedef struct {
 } move_params;
 
 // Copies elements from one layout to another.
-__kernel void move(__global float *arena, __global const float *weights, const move_params p) {
+__kernel void move(__global stored *arena, __global const stored *weights, const move_params p) {
     const int item = get_global_id(0);
     int row = item / p.blocks;
     const int first = item % p.blocks * RUN;
     if (row >= p.rows)
         return;
-    __global const float *from = at(p.source, arena, weights);
-    __global float *to = arena + p.target;
+    __global const stored *from = at(p.source, arena, weights);
+    __global stored *to = arena + p.target;
     for (int axis = 4; axis >= 0; --axis) {
         const int position = row % p.extents[axis];
         row /= p.extents[axis];
@@ -63,7 +63,7 @@ __kernel void move(__global float *arena, __global const float *weights, const m
         return;
     }
     for (int l = first; l < end; ++l)
-        to[l * p.target_strides[5]] = from[l * p.source_strides[5]];
+        store_one(load_one(from + l * p.source_strides[5]), to + l * p.target_strides[5]);
 }
 
 // Field for field the C struct bg_fill_params.
@@ -72,7 +72,7 @@ typedef struct {
     float value;
 } fill_params;
 
-__kernel void fill(__global float *arena, __global const float *weights, const fill_params p) {
+__kernel void fill(__global stored *arena, __global const stored *weights, const fill_params p) {
     (void)weights;
     const int first = get_global_id(0) * RUN, end = min(first + RUN, p.count);
     for (int l = first; l < end; l += WIDTH)
@@ -88,16 +88,35 @@ typedef struct {
 } take_params;
 
 // target[outer][i][inner] = source[outer][indices[i]][inner]
-__kernel void take(__global float *arena, __global const float *weights, const take_params p) {
+__kernel void take(__global stored *arena, __global const stored *weights, const take_params p) {
     const int item = get_global_id(0);
     const int row = item / p.blocks, first = item % p.blocks * RUN;
     const int i = row % p.count, o = row / p.count;
     if (o >= p.outer)
         return;
     const int index = table_at(p.indices, arena, weights)[i];
-    __global const float *from = at(p.source, arena, weights) + (o * p.extent + index) * p.inner;
-    __global float *to = arena + p.target + row * p.inner;
+    __global const stored *from = at(p.source, arena, weights) + (o * p.extent + index) * p.inner;
+    __global stored *to = arena + p.target + row * p.inner;
     const int end = min(first + RUN, p.inner);
     for (int l = first; l < end; l += WIDTH)
-        store_lanes(vec_load(from + l), to + l, end - l);
+        store_lanes(load_all(from + l), to + l, end - l);
+}
+
+// Field for field the C struct bg_convert_params.
+typedef struct {
+    int place; // of the first element
+    int count;
+} convert_params;
+
+// Elements from floats, and floats from elements. `wide` has room for RUN more than are asked for.
+__kernel void narrow(__global stored *values, __global const float *wide, const convert_params p) {
+    const int first = get_global_id(0) * RUN, end = min(first + RUN, p.count);
+    for (int l = first; l < end; l += WIDTH)
+        store_lanes(vec_load(wide + l), values + p.place + l, end - l);
+}
+
+__kernel void widen(__global const stored *values, __global float *wide, const convert_params p) {
+    const int first = get_global_id(0) * RUN, end = min(first + RUN, p.count);
+    for (int l = first; l < end; l += WIDTH)
+        vec_store_all(load_all(values + p.place + l), wide + l);
 }

@@ -30,6 +30,7 @@
 #define NV 4 // vectors in a row of a tile; TM * NV accumulators, NV operands and one more fit into the registers
 #endif
 #define TN (NV * WIDTH)
+#define ITEM_TILES 32 // the most tiles that one work-item computes, whose sums wait in local memory for the next block of the depth
 #endif
 #ifndef KB
 #define KB 512 // depth that the CPU form computes at a time: KB * TN elements stay in the second-level cache
@@ -48,7 +49,7 @@ typedef struct {
 // One work-item: PACK_DEPTH steps of a panel (CPU form) or one element (GPU form).
 #define PACK_DEPTH 64
 
-__kernel void pack(__global float *arena, __global const float *weights, const pack_params p) {
+__kernel void pack(__global stored *arena, __global const stored *weights, const pack_params p) {
     const int item = get_global_id(0);
 #if WIDTH == 1
     const int w = item % p.width, k = item / p.width % p.depth, rest = item / p.width / p.depth;
@@ -58,27 +59,27 @@ __kernel void pack(__global float *arena, __global const float *weights, const p
     const int row = panel * p.width + w;
     const int from = z / p.batch[1] * p.batch_strides[0] + z % p.batch[1] * p.batch_strides[1] + row * p.row_stride +
                      k * p.depth_stride;
-    arena[p.target + item] = row < p.rows ? at(p.source, arena, weights)[from] : 0.0f;
+    store_one(row < p.rows ? load_one(at(p.source, arena, weights) + from) : 0.0f, arena + p.target + item);
 #else
     const int blocks = (p.depth + PACK_DEPTH - 1) / PACK_DEPTH;
     const int block = item % blocks, panel = item / blocks % p.panels, z = item / blocks / p.panels;
     if (z >= p.batch[0] * p.batch[1])
         return;
     const int first = panel * p.width, count = min(p.width, p.rows - first);
-    __global const float *from = at(p.source, arena, weights) + z / p.batch[1] * p.batch_strides[0] +
+    __global const stored *from = at(p.source, arena, weights) + z / p.batch[1] * p.batch_strides[0] +
                                  z % p.batch[1] * p.batch_strides[1] + first * p.row_stride;
     const int k_end = min(p.depth, (block + 1) * PACK_DEPTH);
-    __global float *to = arena + p.target + ((z * p.panels + panel) * p.depth + block * PACK_DEPTH) * p.width;
+    __global stored *to = arena + p.target + ((z * p.panels + panel) * p.depth + block * PACK_DEPTH) * p.width;
     if (p.row_stride == 1 && p.width % WIDTH == 0) {
         for (int k = block * PACK_DEPTH; k < k_end; ++k)
             for (int w = 0; w < p.width; w += WIDTH, to += WIDTH)
-                vec_store_all(select((vec)(0.0f), vec_load(from + k * p.depth_stride + w), LANES + w < count), to);
+                store_all(select((vec)(0.0f), load_all(from + k * p.depth_stride + w), LANES + w < count), to);
         return;
     }
     for (int w = 0; w < p.width; ++w) {
-        __global float *column = to + w;
+        __global stored *column = to + w;
         for (int k = block * PACK_DEPTH; k < k_end; ++k, column += p.width)
-            *column = w < count ? from[w * p.row_stride + k * p.depth_stride] : 0.0f;
+            store_one(w < count ? load_one(from + w * p.row_stride + k * p.depth_stride) : 0.0f, column);
     }
 #endif
 }
@@ -89,7 +90,7 @@ typedef struct {
     int batch[2]; // i and j
     int a_strides[2], b_strides[2];
     int rows, columns, depth;
-    int row_tiles; // that one work-item computes, CPU form
+    int row_tiles; // that one work-item computes, CPU form, up to ITEM_TILES
     product_result result;
 } product_params;
 
@@ -115,7 +116,7 @@ inline void multiply_slice(float acc[RM][RN], __local const float *a, __local co
 }
 
 // Writes the tile whose first element is (row, column).
-inline void write_tile(float acc[RM][RN], const product_result *p, __global float *arena, __global const float *weights, int i,
+inline void write_tile(float acc[RM][RN], const product_result *p, __global stored *arena, __global const stored *weights, int i,
                        int j, int row, int column, int rows, int columns, int x, int y) {
 #pragma unroll
     for (int r = 0; r < RM; ++r)
@@ -140,7 +141,7 @@ inline void write_tile(float acc[RM][RN], const product_result *p, __global floa
         for (int c = 0; c < RN; ++c)                                                                                            \
             acc[r][c] = 0.0f;
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__global float *arena, __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__global stored *arena, __global const stored *weights,
                                                                           const product_params p) {
     __local float a[TK * TM], b[TK * TN];
     const int t = get_local_id(0), x = t % COLUMNS_X, y = t / COLUMNS_X;
@@ -148,17 +149,17 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__glo
     const int group = get_group_id(0);
     const int tile = group % row_tiles, panel = group / row_tiles % column_tiles, z = group / row_tiles / column_tiles;
     const int i = z / p.batch[1], j = z % p.batch[1];
-    __global const float *from_a =
+    __global const stored *from_a =
         at(p.a, arena, weights) + i * p.a_strides[0] + j * p.a_strides[1] + tile * p.depth * TM;
-    __global const float *from_b =
+    __global const stored *from_b =
         at(p.b, arena, weights) + i * p.b_strides[0] + j * p.b_strides[1] + panel * p.depth * TN;
     CLEAR(acc)
     for (int k = 0; k < p.depth; k += TK) {
         const int count = min(TK, p.depth - k);
         for (int e = t; e < TK * TM; e += THREADS)
-            a[e] = e < count * TM ? from_a[k * TM + e] : 0.0f;
+            a[e] = e < count * TM ? load_one(from_a + k * TM + e) : 0.0f;
         for (int e = t; e < TK * TN; e += THREADS)
-            b[e] = e < count * TN ? from_b[k * TN + e] : 0.0f;
+            b[e] = e < count * TN ? load_one(from_b + k * TN + e) : 0.0f;
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_slice(acc, a, b, x, y);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -168,34 +169,33 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__glo
 
 #else
 
-// Computes `count` columns (1 ... TN) of a tile: adds the products of `depth` steps, those of an earlier block included where
-// !is_first; the last block is finished.
-#define TILE(name, space, VECTORS)                                                                                              \
-    inline void name(__global const float *a, space const float *b, int depth, bool is_first, bool is_last,                     \
-                     const product_result *p, __global float *arena, __global const float *weights, int i, int j, int row,      \
+// Computes `count` columns (1 ... TN) of a tile: adds the products of `depth` steps to `sums`, [TM][TN], which hold those of earlier
+// blocks where !is_first; with the last block the tile is finished. READ gives vectors of b.
+#define TILE(name, space, type, READ, VECTORS)                                                                                  \
+    inline void name(__global const stored *a, space const type *b, int depth, bool is_first, bool is_last, __local float *sums,\
+                     const product_result *p, __global stored *arena, __global const stored *weights, int i, int j, int row,    \
                      int rows, int column, int count) {                                                                         \
         vec acc[TM][VECTORS];                                                                                                   \
         _Pragma("unroll") for (int r = 0; r < TM; ++r)                                                                          \
             _Pragma("unroll") for (int c = 0; c < VECTORS; ++c) acc[r][c] = (vec)(0.0f);                                        \
         for (int k = 0; k < depth; ++k, a += TM, b += TN) {                                                                     \
             vec right[VECTORS];                                                                                                 \
-            _Pragma("unroll") for (int c = 0; c < VECTORS; ++c) right[c] = vec_load(b + c * WIDTH);                             \
+            _Pragma("unroll") for (int c = 0; c < VECTORS; ++c) right[c] = READ(b + c * WIDTH);                                 \
             _Pragma("unroll") for (int r = 0; r < TM; ++r) {                                                                    \
-                const vec left = (vec)(a[r]);                                                                                   \
+                const vec left = (vec)(load_one(a + r));                                                                        \
                 _Pragma("unroll") for (int c = 0; c < VECTORS; ++c) acc[r][c] = mad(left, right[c], acc[r][c]);                 \
             }                                                                                                                   \
         }                                                                                                                       \
         _Pragma("unroll") for (int r = 0; r < TM; ++r) if (row + r < rows) {                                                    \
             _Pragma("unroll") for (int c = 0; c < VECTORS; ++c) if (c * WIDTH < count) {                                        \
-                const int n = column + c * WIDTH, lanes = count - c * WIDTH;                                                    \
                 vec sum = acc[r][c];                                                                                            \
-                __global float *to = arena + p->target + RESULT_OFFSET(p, i, j, row + r, n);                                    \
+                __local float *before = sums + r * TN + c * WIDTH;                                                              \
                 if (!is_first)                                                                                                  \
-                    sum += vec_load(to);                                                                                        \
+                    sum += vec_load(before);                                                                                    \
                 if (is_last)                                                                                                    \
-                    write_result(sum, p, arena, weights, i, j, row + r, n, lanes);                                              \
+                    write_result(sum, p, arena, weights, i, j, row + r, column + c * WIDTH, count - c * WIDTH);                 \
                 else                                                                                                            \
-                    store_lanes(sum, to, lanes);                                                                                \
+                    vec_store_all(sum, before);                                                                                 \
             }                                                                                                                   \
         }                                                                                                                       \
         if (!is_last || p->link_count == 0)                                                                                     \
@@ -205,12 +205,12 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__glo
                 link_result(p, arena, weights, i, j, row + r, column + c * WIDTH, count - c * WIDTH);                           \
     }
 
-TILE(tile_of_global, __global, NV)
-TILE(narrow_tile_of_global, __global, 1)
-TILE(tile_of_local, __local, NV)
-TILE(narrow_tile_of_local, __local, 1)
+TILE(tile_of_global, __global, stored, load_all, NV)
+TILE(narrow_tile_of_global, __global, stored, load_all, 1)
+TILE(tile_of_local, __local, float, vec_load, NV)
+TILE(narrow_tile_of_local, __local, float, vec_load, 1)
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void product(__global float *arena, __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void product(__global stored *arena, __global const stored *weights,
                                                                     const product_params p) {
     const int row_tiles = (p.rows + TM - 1) / TM, column_tiles = (p.columns + TN - 1) / TN;
     const int row_items = (row_tiles + p.row_tiles - 1) / p.row_tiles;
@@ -218,17 +218,19 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void product(__global fl
     const int first = item % row_items * p.row_tiles, panel = item / row_items % column_tiles;
     const int z = item / row_items / column_tiles, i = z / p.batch[1], j = z % p.batch[1];
     const int last = min(first + p.row_tiles, row_tiles), count = min(TN, p.columns - panel * TN);
-    __global const float *a = at(p.a, arena, weights) + i * p.a_strides[0] + j * p.a_strides[1];
-    __global const float *b = at(p.b, arena, weights) + i * p.b_strides[0] + j * p.b_strides[1] + panel * p.depth * TN;
+    __global const stored *a = at(p.a, arena, weights) + i * p.a_strides[0] + j * p.a_strides[1];
+    __global const stored *b = at(p.b, arena, weights) + i * p.b_strides[0] + j * p.b_strides[1] + panel * p.depth * TN;
+    __local float sums[ITEM_TILES * TM * TN];
     for (int k = 0; k < p.depth; k += KB) {
         const int depth = min(KB, p.depth - k);
         for (int tile = first; tile < last; ++tile) {
-            __global const float *from = a + (tile * p.depth + k) * TM;
+            __global const stored *from = a + (tile * p.depth + k) * TM;
+            __local float *sum = sums + (tile - first) * TM * TN;
             if (count <= WIDTH)
-                narrow_tile_of_global(from, b + k * TN, depth, k == 0, k + depth == p.depth, &p.result, arena, weights, i, j,
-                                      tile * TM, p.rows, panel * TN, count);
+                narrow_tile_of_global(from, b + k * TN, depth, k == 0, k + depth == p.depth, sum, &p.result, arena, weights, i,
+                                      j, tile * TM, p.rows, panel * TN, count);
             else
-                tile_of_global(from, b + k * TN, depth, k == 0, k + depth == p.depth, &p.result, arena, weights, i, j,
+                tile_of_global(from, b + k * TN, depth, k == 0, k + depth == p.depth, sum, &p.result, arena, weights, i, j,
                                tile * TM, p.rows, panel * TN, count);
         }
     }

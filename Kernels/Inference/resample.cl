@@ -9,29 +9,29 @@
 // Field for field the C struct bg_resample_params.
 typedef struct {
     int source, target;
-    int starts, indices, factors; // tables; factors are floats
+    int starts, indices, factors; // tables; factors are stored like values
     int outer, length, count, inner;
 } resample_params;
 
-__kernel void resample(__global float *arena, __global const float *weights, const resample_params p) {
+__kernel void resample(__global stored *arena, __global const stored *weights, const resample_params p) {
     const int item = get_global_id(0);
     __global const int *starts = table_at(p.starts, arena, weights), *indices = table_at(p.indices, arena, weights);
-    __global const float *factors = at(p.factors, arena, weights), *source = at(p.source, arena, weights);
+    __global const stored *factors = at(p.factors, arena, weights), *source = at(p.source, arena, weights);
     const int blocks = (p.inner + WIDTH - 1) / WIDTH;
     const int first = item % blocks * WIDTH, i = item / blocks % p.count, outer = item / blocks / p.count;
     if (outer >= p.outer)
         return;
-    __global const float *from = source + outer * p.length * p.inner + first;
-    __global float *to = arena + p.target + (outer * p.count + i) * p.inner + first;
+    __global const stored *from = source + outer * p.length * p.inner + first;
+    __global stored *to = arena + p.target + (outer * p.count + i) * p.inner + first;
     if (p.inner == 1) {
         float sum = 0.0f;
         for (int k = starts[i]; k < starts[i + 1]; ++k)
-            sum = mad(factors[k], from[indices[k]], sum);
-        *to = sum;
+            sum = mad(load_one(factors + k), load_one(from + indices[k]), sum);
+        store_lanes((vec)(sum), to, 1);
         return;
     }
     vec sum = (vec)(0.0f);
     for (int k = starts[i]; k < starts[i + 1]; ++k)
-        sum = mad((vec)(factors[k]), vec_load(from + indices[k] * p.inner), sum);
+        sum = mad((vec)(load_one(factors + k)), load_all(from + indices[k] * p.inner), sum);
     store_lanes(sum, to, p.inner - first);
 }

@@ -89,21 +89,18 @@ inline vec reduce_end(vec sum, const rows_params *p) {
 // The element for lanes within the row, `rest` behind it.
 #define ROW_LOAD(rest) select((vec)(rest), load_lanes(from + l, 1, p.length - l), LANES + l < p.length)
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduce_rows(__global float *arena,
-                                                                              __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduce_rows(__global stored *arena,
+                                                                              __global const stored *weights,
                                                                               const rows_params p) {
     __local float shared[THREADS];
     const int row = get_group_id(0);
-    __global const float *from = at(p.source, arena, weights) + row * p.length;
+    __global const stored *from = at(p.source, arena, weights) + row * p.length;
     const float start = reduce_start(p.kind);
     vec sum = (vec)(start);
     ALONG_ROW sum = select(sum, reduce_step(sum, load_lanes(from + l, 1, p.length - l), p.kind), LANES + l < p.length);
     const float all_of_it = reduce_group(sum, p.kind, shared);
-    if (get_local_id(0) == 0) {
-        float parts[WIDTH];
-        vec_store_all(reduce_end((vec)(all_of_it), &p), parts);
-        arena[p.target + row] = parts[0];
-    }
+    if (get_local_id(0) == 0)
+        store_lanes(reduce_end((vec)(all_of_it), &p), arena + p.target + row, 1);
 }
 
 #define COLUMN_ITEM                                                                                                             \
@@ -111,26 +108,26 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduce_rows(_
     const int first = item % blocks * WIDTH, outer = item / blocks, count = p.inner - first;                                    \
     if (outer >= p.outer)                                                                                                       \
         return;                                                                                                                 \
-    __global const float *from = at(p.source, arena, weights) + outer * p.length * p.inner + first;
+    __global const stored *from = at(p.source, arena, weights) + outer * p.length * p.inner + first;
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduce_columns(__global float *arena,
-                                                                                 __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduce_columns(__global stored *arena,
+                                                                                 __global const stored *weights,
                                                                                  const rows_params p) {
     COLUMN_ITEM
     vec sum = (vec)(reduce_start(p.kind));
     for (int l = 0; l < p.length; ++l)
-        sum = reduce_step(sum, vec_load(from + l * p.inner), p.kind);
+        sum = reduce_step(sum, load_all(from + l * p.inner), p.kind);
     store_lanes(reduce_end(sum, &p), arena + p.target + outer * p.inner + first, count);
 }
 
 // exp(x - largest) / sum, or its logarithm.
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void softmax_rows(__global float *arena,
-                                                                               __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void softmax_rows(__global stored *arena,
+                                                                               __global const stored *weights,
                                                                                const rows_params p) {
     __local float shared[THREADS];
     const int row = get_group_id(0);
-    __global const float *from = at(p.source, arena, weights) + row * p.length;
-    __global float *to = arena + p.target + row * p.length;
+    __global const stored *from = at(p.source, arena, weights) + row * p.length;
+    __global stored *to = arena + p.target + row * p.length;
     vec most = (vec)(-INFINITY);
     ALONG_ROW most = larger(most, ROW_LOAD(-INFINITY));
     const float top = reduce_group(most, REDUCE_LARGEST, shared);
@@ -149,31 +146,31 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void softmax_rows(
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void softmax_columns(__global float *arena,
-                                                                                  __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void softmax_columns(__global stored *arena,
+                                                                                  __global const stored *weights,
                                                                                   const rows_params p) {
     COLUMN_ITEM
-    __global float *to = arena + p.target + outer * p.length * p.inner + first;
+    __global stored *to = arena + p.target + outer * p.length * p.inner + first;
     vec top = (vec)(-INFINITY), sum = (vec)(0.0f);
     for (int l = 0; l < p.length; ++l)
-        top = larger(top, vec_load(from + l * p.inner));
+        top = larger(top, load_all(from + l * p.inner));
     for (int l = 0; l < p.length; ++l)
-        sum += exp(vec_load(from + l * p.inner) - top);
+        sum += exp(load_all(from + l * p.inner) - top);
     const vec factor = 1.0f / sum, shift = top + log(sum);
     for (int l = 0; l < p.length; ++l) {
-        const vec x = vec_load(from + l * p.inner);
+        const vec x = load_all(from + l * p.inner);
         store_lanes(p.kind == 0 ? exp(x - top) * factor : x - shift, to + l * p.inner, count);
     }
 }
 
 // (x - mean) / sqrt(variance + epsilon) * scale + shift (Ba, Kiros and Hinton, Layer Normalization).
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void normalise_rows(__global float *arena,
-                                                                                 __global const float *weights,
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void normalise_rows(__global stored *arena,
+                                                                                 __global const stored *weights,
                                                                                  const rows_params p) {
     __local float shared[THREADS];
     const int row = get_group_id(0);
-    __global const float *from = at(p.source, arena, weights) + row * p.length;
-    __global float *to = arena + p.target + row * p.length;
+    __global const stored *from = at(p.source, arena, weights) + row * p.length;
+    __global stored *to = arena + p.target + row * p.length;
     vec sum = (vec)(0.0f);
     ALONG_ROW sum += ROW_LOAD(0.0f);
     const float mean = reduce_group(sum, REDUCE_SUM, shared) / p.length;
@@ -184,8 +181,8 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void normalise_row
     }
     const float factor = 1.0f / sqrt(reduce_group(squares, REDUCE_SUM, shared) / p.length + p.epsilon);
     const int base = row % p.period * p.row_step;
-    __global const float *scale = at(p.scale == NO_PLACE ? 0 : p.scale, arena, weights) + base;
-    __global const float *shift = at(p.shift == NO_PLACE ? 0 : p.shift, arena, weights) + base;
+    __global const stored *scale = at(p.scale == NO_PLACE ? 0 : p.scale, arena, weights) + base;
+    __global const stored *shift = at(p.shift == NO_PLACE ? 0 : p.shift, arena, weights) + base;
     if (p.column_step == 1) {
         ALONG_ROW {
             const int count = p.length - l;
@@ -199,8 +196,8 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void normalise_row
         return;
     }
     for (int part = 0; part * p.column_step < p.length; ++part) {
-        const float a = p.scale == NO_PLACE ? factor : factor * scale[part];
-        const float b = (p.shift == NO_PLACE ? 0.0f : shift[part]) - mean * a;
+        const float a = p.scale == NO_PLACE ? factor : factor * load_one(scale + part);
+        const float b = (p.shift == NO_PLACE ? 0.0f : load_one(shift + part)) - mean * a;
         const int end = min((part + 1) * p.column_step, p.length);
         for (int l = part * p.column_step + (int)get_local_id(0) * WIDTH; l < end; l += THREADS * WIDTH)
             store_lanes(load_lanes(from + l, 1, end - l) * a + b, to + l, end - l);

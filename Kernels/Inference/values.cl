@@ -3,7 +3,8 @@
 // Two forms of one text. WIDTH 1 is for GPUs: a work-group shares tiles in local memory. WIDTH 8 or 16 is for CPU devices: a work-item
 // is a work-group of its own and computes a block of rows in vector registers (16 where these have 512 bits).
 //
-// All values are float32 in row-major order in one of two buffers: `arena`, which a run writes, and `weights`, which it only reads.
+// All values lie in row-major order in one of two buffers: `arena`, which a run writes, and `weights`, which it only reads. Elements are
+// of type `stored`: float, or half where STORED_HALF is defined; whatever is computed and summed is float in either case.
 // A place is an offset in elements: in `arena` where it is not negative, else of ~place in `weights`.
 
 #ifndef WIDTH
@@ -43,48 +44,77 @@ typedef JOIN(int, WIDTH) ivec;
 #endif
 #endif
 
+// Elements as numbers and back: load_one and store_one for one, load_all and store_all for a vector, store_part for 2, 4 or 8 of its
+// elements. vec_load and vec_store_all are for floats that a work-item or its group keeps.
+#ifdef STORED_HALF
+typedef half stored; // behind pointers only: OpenCL computes with these by an extension that few CPU devices have
+#define load_one(from) vload_half(0, from)
+#define store_one(x, to) vstore_half_rte(x, 0, to)
+#define store_part(number, v, to) vstore_half##number##_rte(v, 0, to)
+#if WIDTH == 1
+#define load_all load_one
+#define store_rounded store_one
+#else
+#define load_all(from) JOIN(vload_half, WIDTH)(0, from)
+#define store_rounded(v, to) JOIN(JOIN(vstore_half, WIDTH), _rte)(v, 0, to)
+#endif
+// Numbers beyond the largest half become that, so that a mask of -1e9 does not turn zeros into NaN; infinities stay.
+#define LARGEST_HALF 65504.0f
+inline vec within_range(vec v) { return select(v, clamp(v, -LARGEST_HALF, LARGEST_HALF), isfinite(v)); }
+#else
+typedef float stored;
+#define load_one(from) (*(from))
+#define store_one(x, to) (*(to) = (x))
+#define store_part(number, v, to) vstore##number(v, 0, to)
+#define load_all vec_load
+#define store_rounded vec_store_all
+#define within_range(v) (v)
+#endif
+#define store_all(v, to) store_rounded(within_range(v), to)
+
 #define NO_PLACE (-2147483647 - 1) // an operand that is not there
 
-INLINE __global const float *at(int place, __global const float *arena, __global const float *weights) {
+INLINE __global const stored *at(int place, __global const stored *arena, __global const stored *weights) {
     return place < 0 ? weights + ~place : arena + place;
 }
 
-inline __global const int *table_at(int place, __global const float *arena, __global const float *weights) {
+inline __global const int *table_at(int place, __global const stored *arena, __global const stored *weights) {
     return (__global const int *)at(place, arena, weights);
 }
 
 // `count` elements (1 ... WIDTH) that lie `stride` apart; the other lanes may hold anything.
-INLINE vec load_lanes(__global const float *from, int stride, int count) {
+INLINE vec load_lanes(__global const stored *from, int stride, int count) {
 #if WIDTH == 1
     (void)stride;
     (void)count;
-    return *from;
+    return load_one(from);
 #else
     if (stride == 1)
-        return vec_load(from);
+        return load_all(from);
     if (stride == 0)
-        return (vec)(*from);
+        return (vec)(load_one(from));
     float parts[WIDTH];
     for (int i = 0; i < WIDTH; ++i)
-        parts[i] = i < count ? from[(long)i * stride] : 0.0f;
+        parts[i] = i < count ? load_one(from + (long)i * stride) : 0.0f;
     return vec_load(parts);
 #endif
 }
 
 // The first `count` lanes.
-INLINE void store_lanes(vec v, __global float *to, int count) {
+INLINE void store_lanes(vec v, __global stored *to, int count) {
 #if WIDTH == 1
     (void)count;
-    *to = v;
+    store_all(v, to);
 #else
+    v = within_range(v);
     if (count >= WIDTH) {
-        vec_store_all(v, to);
+        store_rounded(v, to);
         return;
     }
 #if WIDTH == 16
     float8 eight = v.lo;
     if (count & 8) {
-        vstore8(eight, 0, to);
+        store_part(8, eight, to);
         eight = v.hi;
         to += 8;
     }
@@ -94,7 +124,7 @@ INLINE void store_lanes(vec v, __global float *to, int count) {
 #if WIDTH >= 8
     float4 four = eight.lo;
     if (count & 4) {
-        vstore4(four, 0, to);
+        store_part(4, four, to);
         four = eight.hi;
         to += 4;
     }
@@ -102,12 +132,12 @@ INLINE void store_lanes(vec v, __global float *to, int count) {
     float4 four = v;
 #endif
     if (count & 2) {
-        vstore2(four.lo, 0, to);
+        store_part(2, four.lo, to);
         four.x = four.z;
         to += 2;
     }
     if (count & 1)
-        *to = four.x;
+        store_one(four.x, to);
 #endif
 }
 
@@ -242,7 +272,7 @@ inline vec apply_operand(vec x, int kind, float a, vec w) {
 }
 
 // What the links make of the elements at (i, j, k, l ... l + count - 1).
-inline vec apply_links(vec x, int links, int link_count, __global const float *arena, __global const float *weights, int i,
+inline vec apply_links(vec x, int links, int link_count, __global const stored *arena, __global const stored *weights, int i,
                        int j, int k, int l, int count) {
     __global const value_link *link = (__global const value_link *)at(links, arena, weights);
     for (int n = 0; n < link_count; ++n, ++link) {
@@ -273,7 +303,7 @@ typedef struct {
 #define RESULT_OFFSET(p, i, j, row, column) ((i) * (p)->strides[0] + (j) * (p)->strides[1] + (row) * (p)->strides[2] + (column))
 
 // Finishes the sums at (i, j, row, column ...) and writes them; links are left to link_result.
-INLINE void write_result(vec sum, const product_result *p, __global float *arena, __global const float *weights, int i, int j,
+INLINE void write_result(vec sum, const product_result *p, __global stored *arena, __global const stored *weights, int i, int j,
                          int row, int column, int count) {
     if (p->bias != NO_PLACE)
         sum += load_lanes(at(p->bias, arena, weights) + j * p->bias_strides[0] + row * p->bias_strides[1] +
@@ -288,9 +318,9 @@ INLINE void write_result(vec sum, const product_result *p, __global float *arena
 }
 
 // The links of what this work-item has written at (i, j, row, column ...).
-inline void link_result(const product_result *p, __global float *arena, __global const float *weights, int i, int j, int row,
+inline void link_result(const product_result *p, __global stored *arena, __global const stored *weights, int i, int j, int row,
                         int column, int count) {
-    __global float *to = arena + p->target + RESULT_OFFSET(p, i, j, row, column);
+    __global stored *to = arena + p->target + RESULT_OFFSET(p, i, j, row, column);
     const vec v = apply_links(load_lanes(to, 1, count), p->links, p->link_count, arena, weights, i, j, row, column, count);
     store_lanes(v, to, count);
 }

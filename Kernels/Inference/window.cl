@@ -37,7 +37,7 @@ typedef struct {
         const int iz = z * p.strides[0] + taps[4 * t], iy = y * p.strides[1] + taps[4 * t + 1],                                 \
                   ix = x * p.strides[2] + taps[4 * t + 2];                                                                      \
         if (iz >= 0 && iz < p.input[0] && iy >= 0 && iy < p.input[1] && ix >= 0 && ix < p.input[2]) {                           \
-            const float v = plane[(iz * p.input[1] + iy) * p.input[2] + ix];                                                    \
+            const float v = load_one(plane + (iz * p.input[1] + iy) * p.input[2] + ix);                                         \
             STEP(v, t, 1)                                                                                                       \
         }                                                                                                                       \
     }
@@ -67,19 +67,19 @@ inline ivec window_lanes(const window_params *p, int first, int shift) {
 }
 
 // What a tap sees of a row from output column `first` on; the lanes outside may hold anything.
-inline vec window_load(const window_params *p, __global const float *row, int first, int shift, ivec inside) {
-    __global const float *from = row + first * p->strides[2] + shift;
+inline vec window_load(const window_params *p, __global const stored *row, int first, int shift, ivec inside) {
+    __global const stored *from = row + first * p->strides[2] + shift;
     if (p->strides[2] == 1)
-        return vec_load(from);
+        return load_all(from);
     if (p->strides[2] == 2) {
-        const vec a = vec_load(from), b = vec_load(from + WIDTH);
+        const vec a = load_all(from), b = load_all(from + WIDTH);
         return (vec)(a.even, b.even);
     }
     float parts[WIDTH];
     int lanes[WIDTH];
     JOIN(vstore, WIDTH)(inside, 0, lanes);
     for (int l = 0; l < WIDTH; ++l)
-        parts[l] = lanes[l] ? from[l * p->strides[2]] : 0.0f;
+        parts[l] = lanes[l] ? load_one(from + l * p->strides[2]) : 0.0f;
     return vec_load(parts);
 }
 
@@ -95,7 +95,7 @@ inline vec window_load(const window_params *p, __global const float *row, int fi
                 const int iz = z * p.strides[0] + taps[4 * start], iy = y * p.strides[1] + taps[4 * start + 1];                 \
                 if (iz < 0 || iz >= p.input[0] || iy < 0 || iy >= p.input[1])                                                   \
                     continue;                                                                                                   \
-                __global const float *line = plane + (iz * p.input[1] + iy) * p.input[2];                                       \
+                __global const stored *line = plane + (iz * p.input[1] + iy) * p.input[2];                                      \
                 for (int c = 0; c < p.window_columns; ++c) {                                                                    \
                     const int shift = taps[4 * c + 2], t = start + c;                                                           \
                     (void)t;                                                                                                    \
@@ -117,25 +117,25 @@ inline vec window_load(const window_params *p, __global const float *row, int fi
 
 #define WINDOW                                                                                                                  \
     WINDOW_ITEM                                                                                                                 \
-    __global const float *plane = at(p.source, arena, weights) + (image * (p.channels / p.multiplier) + channel / p.multiplier) \
+    __global const stored *plane = at(p.source, arena, weights) + (image * (p.channels / p.multiplier) + channel / p.multiplier)\
                                                                      * (p.input[0] * p.input[1] * p.input[2]);                  \
     __global const int *taps = table_at(p.taps, arena, weights);
 
 #if WIDTH > 1
 
 // 3 x 3 with stride 1 in one plane: each row of the input is read once, for the three results it is part of.
-inline void depthwise_rows(const window_params *p, __global const float *plane, __global const float *w,
-                           __global const int *taps, __global float *arena, __global const float *weights, int image,
+inline void depthwise_rows(const window_params *p, __global const stored *plane, __global const stored *w,
+                           __global const int *taps, __global stored *arena, __global const stored *weights, int image,
                            int channel, int first_row, int last_row) {
     vec f[9];
 #pragma unroll
     for (int t = 0; t < 9; ++t)
-        f[t] = (vec)(w[t]);
+        f[t] = (vec)(load_one(w + t));
     const int up = taps[1], left = taps[2], width = p->input[2];
     const product_result *r = &p->result;
     // Most layers have no more behind them than a bias and bounds, which are the same all over the channel.
     const bool is_simple = r->residual == NO_PLACE && r->link_count == 0 && r->bias_strides[2] == 0;
-    const vec bias = (vec)(r->bias == NO_PLACE ? 0.0f : at(r->bias, arena, weights)[channel * r->bias_strides[1]]);
+    const vec bias = (vec)(r->bias == NO_PLACE ? 0.0f : load_one(at(r->bias, arena, weights) + channel * r->bias_strides[1]));
     const vec low = (vec)(r->low), high = (vec)(r->high);
     for (int first = 0; first < p->output[2]; first += WIDTH) {
         const ivec m0 = window_lanes(p, first, left), m1 = window_lanes(p, first, left + 1),
@@ -147,9 +147,9 @@ inline void depthwise_rows(const window_params *p, __global const float *plane, 
             const int row = y + 2 + up;
             vec next = (vec)(0.0f);
             if (row >= 0 && row < p->input[1]) {
-                __global const float *from = plane + row * width + first + left;
-                const vec a = select((vec)(0.0f), vec_load(from), m0), b = select((vec)(0.0f), vec_load(from + 1), m1),
-                          c = select((vec)(0.0f), vec_load(from + 2), m2);
+                __global const stored *from = plane + row * width + first + left;
+                const vec a = select((vec)(0.0f), load_all(from), m0), b = select((vec)(0.0f), load_all(from + 1), m1),
+                          c = select((vec)(0.0f), load_all(from + 2), m2);
                 last = mad(a, f[6], mad(b, f[7], mad(c, f[8], last)));
                 middle = mad(a, f[3], mad(b, f[4], mad(c, f[5], middle)));
                 next = mad(a, f[0], mad(b, f[1], c * f[2]));
@@ -170,9 +170,9 @@ inline void depthwise_rows(const window_params *p, __global const float *plane, 
 
 #endif
 
-__kernel void depthwise(__global float *arena, __global const float *weights, const window_params p) {
+__kernel void depthwise(__global stored *arena, __global const stored *weights, const window_params p) {
     WINDOW
-    __global const float *w = at(p.weights, arena, weights) + channel * p.tap_count;
+    __global const stored *w = at(p.weights, arena, weights) + channel * p.tap_count;
 #if WIDTH > 1
     if (p.tap_count == 9 && p.window_columns == 3 && p.input[0] == 1 && p.output[0] == 1 && p.strides[1] == 1 &&
         p.strides[2] == 1 && taps[6] == taps[2] + 1 && taps[13] == taps[1] + 1) {
@@ -181,13 +181,13 @@ __kernel void depthwise(__global float *arena, __global const float *weights, co
     }
 #endif
 #define START vec sum = (vec)(0.0f);
-#define STEP(v, t, inside) sum = mad(TAKEN(v, 0.0f, inside), (vec)(w[t]), sum);
+#define STEP(v, t, inside) sum = mad(TAKEN(v, 0.0f, inside), (vec)(load_one(w + t)), sum);
     EACH_RESULT(START, STEP, sum)
 #undef START
 #undef STEP
 }
 
-__kernel void largest_in_window(__global float *arena, __global const float *weights, const window_params p) {
+__kernel void largest_in_window(__global stored *arena, __global const stored *weights, const window_params p) {
     WINDOW
 #define START vec most = (vec)(-INFINITY);
 #define STEP(v, t, inside) most = larger(most, TAKEN(v, -INFINITY, inside));
@@ -196,7 +196,7 @@ __kernel void largest_in_window(__global float *arena, __global const float *wei
 #undef STEP
 }
 
-__kernel void mean_in_window(__global float *arena, __global const float *weights, const window_params p) {
+__kernel void mean_in_window(__global stored *arena, __global const stored *weights, const window_params p) {
     WINDOW
 #define START vec sum = (vec)(0.0f), number = (vec)(0.0f);
 #define STEP(v, t, inside)                                                                                                      \

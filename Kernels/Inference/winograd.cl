@@ -30,9 +30,9 @@ typedef struct {
     if (image >= p.images)                                                                                                      \
         return;
 
-__kernel void winograd_input(__global float *arena, __global const float *weights, const winograd_params p) {
+__kernel void winograd_input(__global stored *arena, __global const stored *weights, const winograd_params p) {
     WINOGRAD_ITEM
-    __global const float *plane = at(p.source, arena, weights) + (image * p.channels + channel) * p.height * p.width;
+    __global const stored *plane = at(p.source, arena, weights) + (image * p.channels + channel) * p.height * p.width;
     vec d[4][4];
 #if WIDTH == 1
     const int y0 = first / across * 2 - p.pad_y, x0 = first % across * 2 - p.pad_x;
@@ -41,7 +41,7 @@ __kernel void winograd_input(__global float *arena, __global const float *weight
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const int y = y0 + i, x = x0 + j;
-            d[i][j] = y >= 0 && y < p.height && x >= 0 && x < p.width ? plane[y * p.width + x] : 0.0f;
+            d[i][j] = y >= 0 && y < p.height && x >= 0 && x < p.width ? load_one(plane + y * p.width + x) : 0.0f;
         }
 #else
     float parts[16][WIDTH];
@@ -50,13 +50,13 @@ __kernel void winograd_input(__global float *arena, __global const float *weight
         if (y0 >= 0 && y0 + 3 < p.height && x0 >= 0 && x0 + 3 < p.width) {
             for (int i = 0; i < 4; ++i)
                 for (int j = 0; j < 4; ++j)
-                    parts[i * 4 + j][l] = plane[(y0 + i) * p.width + x0 + j];
+                    parts[i * 4 + j][l] = load_one(plane + (y0 + i) * p.width + x0 + j);
             continue;
         }
         for (int i = 0; i < 4; ++i)
             for (int j = 0; j < 4; ++j) {
                 const int y = y0 + i, x = x0 + j;
-                parts[i * 4 + j][l] = y >= 0 && y < p.height && x >= 0 && x < p.width ? plane[y * p.width + x] : 0.0f;
+                parts[i * 4 + j][l] = y >= 0 && y < p.height && x >= 0 && x < p.width ? load_one(plane + y * p.width + x) : 0.0f;
             }
     }
     for (int i = 0; i < 4; ++i)
@@ -72,26 +72,26 @@ __kernel void winograd_input(__global float *arena, __global const float *weight
         e[3][j] = d[1][j] - d[3][j];
     }
     const int panels = (count + p.panel - 1) / p.panel, step = panels * p.channels * p.panel;
-    __global float *to = arena + p.blocks_at + image * 16 * step + (first / p.panel * p.channels + channel) * p.panel +
+    __global stored *to = arena + p.blocks_at + image * 16 * step + (first / p.panel * p.channels + channel) * p.panel +
                          first % p.panel;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        vec_store_all(e[i][0] - e[i][2], to + (i * 4 + 0) * step);
-        vec_store_all(e[i][1] + e[i][2], to + (i * 4 + 1) * step);
-        vec_store_all(e[i][2] - e[i][1], to + (i * 4 + 2) * step);
-        vec_store_all(e[i][1] - e[i][3], to + (i * 4 + 3) * step);
+        store_all(e[i][0] - e[i][2], to + (i * 4 + 0) * step);
+        store_all(e[i][1] + e[i][2], to + (i * 4 + 1) * step);
+        store_all(e[i][2] - e[i][1], to + (i * 4 + 2) * step);
+        store_all(e[i][1] - e[i][3], to + (i * 4 + 3) * step);
     }
 }
 
-__kernel void winograd_output(__global float *arena, __global const float *weights, const winograd_params p) {
+__kernel void winograd_output(__global stored *arena, __global const stored *weights, const winograd_params p) {
     WINOGRAD_ITEM
     const int step = p.channels * count;
-    __global const float *from = arena + p.sums + image * 16 * step + channel * count + first;
+    __global const stored *from = arena + p.sums + image * 16 * step + channel * count + first;
     vec e[2][4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-        const vec m0 = vec_load(from + j * step), m1 = vec_load(from + (4 + j) * step), m2 = vec_load(from + (8 + j) * step),
-                  m3 = vec_load(from + (12 + j) * step);
+        const vec m0 = load_all(from + j * step), m1 = load_all(from + (4 + j) * step), m2 = load_all(from + (8 + j) * step),
+                  m3 = load_all(from + (12 + j) * step);
         e[0][j] = m0 + m1 + m2;
         e[1][j] = m1 - m2 - m3;
     }

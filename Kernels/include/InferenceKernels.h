@@ -12,6 +12,9 @@ const char *bg_inference_kernels_source(size_t *length);
 // Steps of a panel that one work-item of the CPU form packs.
 enum { BG_PACK_DEPTH = 64 };
 
+// Tiles of a product that one work-item of the CPU form computes at most.
+enum { BG_ITEM_TILES = 32 };
+
 // Rows of a plane that one work-item of the CPU form computes under a window.
 enum { BG_WINDOW_ROWS = 16 };
 
@@ -55,6 +58,10 @@ typedef struct {
     int32_t target, count;
     float value;
 } bg_fill_params;
+
+typedef struct {
+    int32_t place, count;
+} bg_convert_params;
 
 typedef struct {
     int32_t source, target, indices, outer, extent, count, inner, blocks;

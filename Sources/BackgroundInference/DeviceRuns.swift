@@ -16,7 +16,8 @@ final class DeviceRuns: SessionRuns, @unchecked Sendable {
         let found = try Self.find(choice)
         do throws(ModelError) {
             device = try InferenceDevice(
-                device: found, tunings: TuningStore(folder: folder), cache: ProgramCache(folder: folder))
+                device: found, tunings: TuningStore(folder: folder),
+                storage: session.precision == .float16 ? .float16 : .float32, cache: ProgramCache(folder: folder))
         } catch {
             throw InferenceError(error)
         }

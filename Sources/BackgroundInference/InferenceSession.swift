@@ -24,6 +24,17 @@ public final class InferenceSession: Sendable {
         case openCL(String)
     }
 
+    /// In what numbers a model is computed. Sums are those of float32 in any case.
+    public enum Precision: Hashable, Sendable {
+        case float32
+        /// Convolutions, and products with constant weights, take operands of 8 significant bits, in about half the time. On
+        /// ``Device/cpu``, where the processor has instructions for it.
+        case bfloat16
+        /// Values and weights are kept with 11 significant bits, in half the memory of the device; numbers beyond 65504 become
+        /// that. On devices of OpenCL.
+        case float16
+    }
+
     /// An input or output as the model declares it.
     public struct Port: Hashable, Sendable, CustomStringConvertible {
         public var name: String
@@ -48,28 +59,30 @@ public final class InferenceSession: Sendable {
     /// - Parameters:
     ///   - path: Of the file; data beside it is read from its folder and nowhere else.
     ///   - device: What runs the operators.
+    ///   - precision: In what numbers.
     ///   - extents: Sizes of extents that the model leaves open, by their names; others follow from the inputs of each run.
     ///   - streams: Runs that go on at once; nil takes one for each core. A device of OpenCL has one.
     ///   - cacheFolder: Where weights are kept as the processor takes them, so that the next session of the same model starts
     ///     sooner; at most 2 GB, of this user alone. Weights are then read when inputs of new types need them, so the
     ///     model's files have to stay. The first run of a large model takes some tenths of a second longer. With nil nothing is
     ///     kept.
-    /// - Throws: `notReadable`, `damaged`, `unsupported`, `tooLarge`, `noDevice` where the device is missing, and `engine` where
-    ///   oneDNN is, or the device fails.
+    /// - Throws: `notReadable`, `damaged`, `unsupported` also for a precision that the device has not, `tooLarge`, `noDevice`
+    ///   where the device is missing, and `engine` where oneDNN is, or the device fails.
     public init(
-        model path: String, on device: Device = .cpu, extents: [String: Int] = [:], streams: Int? = nil,
-        cacheFolder: String? = nil
+        model path: String, on device: Device = .cpu, precision: Precision = .float32, extents: [String: Int] = [:],
+        streams: Int? = nil, cacheFolder: String? = nil
     ) throws(InferenceError) {
         let model: Model
         let cacheFolder = device == .cpu ? cacheFolder : nil
         do throws(ModelError) {
             model = try ModelImporter(weights: cacheFolder == nil ? .read : .deferred).load(path: path)
             if device == .cpu { try CompiledModel.checkEngine() }
+            if let lack = try precision.lack(on: device) { throw ModelError.unsupported([lack]) }
         } catch {
             throw InferenceError(error)
         }
-        let prepared = SessionModel(model: model, extents: extents)
-        let weights = cacheFolder.flatMap { SessionWeights(folder: $0, path: path, model) }
+        let prepared = SessionModel(model: model, extents: extents, precision: precision)
+        let weights = cacheFolder.flatMap { SessionWeights(folder: $0, path: path, prepared) }
         runs = device == .cpu ? ProcessorRuns(prepared, weights) : try DeviceRuns(prepared, on: device)
         inputs = model.graph.inputs.map { Port($0) }
         outputs = model.graph.outputs.map { Port($0) }
@@ -176,4 +189,17 @@ private final class Cancellation: Sendable {
     var value: Bool { isSet.load(ordering: .acquiring) }
 
     func set() { isSet.store(true, ordering: .releasing) }
+}
+
+extension InferenceSession.Precision {
+    /// What is missing for it; nil where nothing is.
+    fileprivate func lack(on device: InferenceSession.Device) throws(ModelError) -> String? {
+        switch (self, device) {
+        case (.float32, _): nil
+        case (.bfloat16, .cpu): try CompiledModel.hasBFloat16() ? nil : "bfloat16 on this processor"
+        case (.float16, .cpu): "float16 on the processor, which has bfloat16"
+        case (.bfloat16, _): "bfloat16 on devices of OpenCL, which have float16"
+        case (.float16, _): nil
+        }
+    }
 }

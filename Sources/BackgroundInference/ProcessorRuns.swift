@@ -44,7 +44,8 @@ final class ProcessorRuns: SessionRuns {
         }
         // Two threads may prepare the same at once; one of the two is kept.
         let compiled = try BatchModel(
-            session.model, extents: session.extents(for: types), inputs: types, laidOut: weights?.laidOut)
+            session.model, extents: session.extents(for: types), inputs: types,
+            precision: session.precision == .bfloat16 ? .bfloat16 : .float32, laidOut: weights?.laidOut)
         weights?.keep()
         prepared.withLock { prepared in
             guard !prepared.contains(where: { $0.types == types }) else { return }

@@ -9,18 +9,20 @@ protocol SessionRuns: Sendable {
     func execute(_ inputs: [String: Tensor], _ shouldStop: () -> Bool) throws(ModelError) -> [String: Tensor]
 }
 
-/// A model as its file has it, with extents that were given for it.
+/// A model as its file has it, with what was said about running it.
 struct SessionModel: Sendable {
     /// Types of inputs that a model is kept prepared for.
     static let keptCount = 8
 
     let model: Model
+    let precision: InferenceSession.Precision
     private let extents: [String: Int]
     /// Names of extents that inputs leave open.
     private let open: Set<String>
 
-    init(model: Model, extents: [String: Int]) {
+    init(model: Model, extents: [String: Int], precision: InferenceSession.Precision) {
         self.model = model
+        self.precision = precision
         self.extents = extents
         var open: Set<String> = []
         for port in model.graph.inputs {

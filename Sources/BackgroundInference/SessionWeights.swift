@@ -14,7 +14,7 @@ final class SessionWeights: Sendable {
 
     /// Parts follow from the model's files alone; another of these numbers is for when they are made in another way.
     private static let version = "BackgroundInference 1"
-    private static let precision = "fp32"
+    private let precision: String
 
     /// Nil where nothing can be written in the folder.
     ///
@@ -22,12 +22,13 @@ final class SessionWeights: Sendable {
     ///   - folder: Of the program's caches.
     ///   - path: Of the model.
     ///   - model: As it was loaded.
-    init?(folder: String, path: String, _ model: Model) {
+    init?(folder: String, path: String, _ model: SessionModel) {
         guard let cache = WeightCache(folder: folder) else { return nil }
         self.cache = cache
         let place = URL(filePath: path).deletingLastPathComponent().path
-        files = [path] + model.dataFiles.map { "\(place)/\($0)" }
-        let key = cache.key(files: files, precision: Self.precision, program: Self.version, readsAll: false)
+        files = [path] + model.model.dataFiles.map { "\(place)/\($0)" }
+        precision = model.precision == .bfloat16 ? "bf16" : "fp32"
+        let key = cache.key(files: files, precision: precision, program: Self.version, readsAll: false)
         laidOut = LaidOutWeights(key.flatMap { cache.entry($0) })
     }
 
@@ -40,7 +41,7 @@ final class SessionWeights: Sendable {
             return true
         }
         guard isNew,
-            let key = cache.key(files: files, precision: Self.precision, program: Self.version, readsAll: true),
+            let key = cache.key(files: files, precision: precision, program: Self.version, readsAll: true),
             let sheet = cache.sheet(for: key)
         else { return }
         defer { close(sheet) }

@@ -191,6 +191,18 @@ import Testing
         #expect(ended.status == 0, "\(ended.errors)")
         #expect((try ended.json()["device"] as? String)?.contains("standing for a GPU") == true)
         #expect(close(try SmallModel.read(place.path + "/out/scores.npy").values, try SmallModel.scores(inputs)))
+        // With half the bits of each value there are fewer digits alike.
+        let narrow = try infer(
+            "data.npy", "--out", "narrow", "--gpu", "--precision", "fp16",
+            environment: ["BGRUN_TEST_CPU_AS_GPU": "1"])
+        #expect(narrow.status == 0, "\(narrow.errors)")
+        let expected = try SmallModel.scores(inputs)
+        let found = try SmallModel.read(place.path + "/narrow/scores.npy").values
+        let share =
+            (zip(found, expected).map { abs($0 - $1) }.max() ?? .infinity) / (expected.map { abs($0) }.max() ?? 0)
+        #expect(share > 1e-6 && share < 0.01, "\(share)")
+        let unfit = try infer("data.npy", "--out", "none", "--precision", "fp16")
+        #expect(unfit.status == 64 && unfit.errors.contains("add --gpu"), "\(unfit.errors)")
         let refused = try infer("data.npy", "--out", "none", "--gpu", environment: ["OCL_ICD_VENDORS": "/nowhere"])
         #expect(refused.status == 69 && !place.exists("none"), "\(refused.errors)")
     }

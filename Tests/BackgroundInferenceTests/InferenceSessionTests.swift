@@ -121,6 +121,42 @@ import Testing
         #expect(zip(found[0], found[1]).allSatisfy { abs($0 - $1) < 1e-5 })
     }
 
+    @Test func fewerBitsGiveNearlyTheSameWhereTheDeviceHasThem() async throws {
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("x", [64, 64])], outputs: ["y"],
+            nodes: [ModelParts.node("MatMul", ["x", "w"], ["y"])],
+            initialisers: [ModelParts.tensor("w", [64, 64], floats: (0..<4_096).map { sin(Float($0)) })])
+        let path = folder.appending(path: "product.onnx").path
+        let bytes: Data = try ModelParts.model(graph).serializedData()
+        try bytes.write(to: URL(filePath: path))
+        let input = try InferenceTensor((0..<4_096).map { cos(Float($0)) }, shape: [64, 64])
+        func scores(_ device: InferenceSession.Device, _ precision: InferenceSession.Precision) async throws -> [Float]
+        {
+            let session = try InferenceSession(model: path, on: device, precision: precision)
+            return try #require(try await session.run(["x": input])["y"]).floats
+        }
+        let exact = try await scores(.cpu, .float32)
+        let scale = exact.map(abs).max() ?? 0
+        func share(_ found: [Float]) -> Float { (zip(found, exact).map { abs($0 - $1) }.max() ?? 0) / scale }
+        let half = share(try await scores(Place.openCL.device, .float16))
+        #expect(half > 1e-6 && half < 1e-3, "\(half)")
+        if try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).contains("avx512_bf16") {
+            let eighth = share(try await scores(.cpu, .bfloat16))
+            #expect(eighth > 1e-5 && eighth < 1e-2, "\(eighth)")
+        } else {
+            await #expect(throws: InferenceError.self) { try await scores(.cpu, .bfloat16) }
+        }
+        for (device, precision) in [(.cpu, .float16), (try Place.openCL.device, .bfloat16)]
+            as [(InferenceSession.Device, InferenceSession.Precision)]
+        {
+            await #expect {
+                try await scores(device, precision)
+            } throws: {
+                ($0 as? InferenceError)?.code == .unsupported
+            }
+        }
+    }
+
     @Test func aDeviceThatIsMissingIsToldAsSuch() throws {
         let hasGPU = try OpenCLLibrary.open().device { $0.type == .gpu } != nil
         let missing: [InferenceSession.Device] = [.openCL("nobody:gpu:Nothing")] + (hasGPU ? [] : [.gpu])

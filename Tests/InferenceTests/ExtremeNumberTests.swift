@@ -162,4 +162,30 @@ import Testing
         let error = #expect(throws: ModelError.self) { try loop(condition: "t", times: 2) }
         #expect(error?.code == .wrongValue)
     }
+
+    /// Parts without elements take no memory, so their number is not bounded by it.
+    @Test func aScanOfVeryManyPartsIsRefused() throws {
+        let body = Graph(
+            inputs: [Graph.Port("p", nil)], outputs: [Graph.Port("q", nil)],
+            nodes: [Node("Identity", opset: 19, inputs: ["p"], outputs: ["q"])])
+        func scan(_ shape: [Int], most: Int = .max) throws -> [Tensor] {
+            let graph = Graph(
+                inputs: [Graph.Port("x", nil)], outputs: [Graph.Port("y", nil)],
+                nodes: [
+                    Node(
+                        "Scan", opset: 19, inputs: ["x"], outputs: ["y"],
+                        attributes: ["body": .graph(body), "num_scan_inputs": .int(1)])
+                ])
+            var runner = ReferenceRunner()
+            runner.largestIterations = most
+            return try runner.run(
+                Model(graph: graph, opsets: ["": 19]), inputs: ["x": try Tensor(.float32, shape: shape)])
+        }
+        #expect(try scan([300, 0])[0].shape == [300, 0])
+        #expect(try scan([300, 1])[0].shape == [300, 1])
+        let endless = #expect(throws: ModelError.self) { try scan([1 << 60, 0]) }
+        #expect(endless?.code == .tooLarge && endless?.sentence.contains("without elements") == true)
+        let long = #expect(throws: ModelError.self) { try scan([300, 1], most: 299) }
+        #expect(long?.code == .tooLarge)
+    }
 }

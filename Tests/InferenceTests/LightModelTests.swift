@@ -63,6 +63,26 @@ import Testing
         }
     }
 
+    /// Eleven bits of each value, through up to a hundred layers.
+    @Test(arguments: OpenCLFixture.Form.allCases)
+    func networksThatADeviceKeepsInHalfTheBitsAgreeToThreeThousandths(form: OpenCLFixture.Form) throws {
+        let device = try OpenCLFixture.device(form, storage: .float16)
+        let names = ["resnet50", "squeezenet", "densenet121", "bvlc_alexnet", "inception_v1"]
+        for name in form == .vectors ? names : ["squeezenet"] {
+            let (network, inputs) = try Self.network(name)
+            var model = network
+            model.graph = try Self.withRandomWeights(model.graph)
+            let compiled = try OpenCLModel(model, on: device)
+            #expect(compiled.plainNodes.map(\.operatorName) == [], "\(name)")
+            let output = try #require(try compiled.execute(inputs)[compiled.outputs[0]])
+            let wanted = try #require(try CompiledModel(model).execute(inputs)[compiled.outputs[0]])
+            let (own, other) = (output.doubles(), wanted.doubles())
+            let scale = other.reduce(0) { max($0, abs($1)) }
+            let share = zip(own, other).reduce(0) { max($0, abs($1.0 - $1.1)) } / scale
+            #expect(share > 1e-6 && share < 3e-3, "\(name): \(share)")
+        }
+    }
+
     /// With random weights, since the cheap ones of the files are all alike.
     @Test(arguments: ["resnet50", "squeezenet", "densenet121"])
     func compiledNetworkAgreesWithThePlainOperators(name: String) throws {

@@ -20,6 +20,9 @@ struct LanesCommand: ParsableCommand {
     @Option(help: "A model instead of layers; extents that it leaves open are 1.")
     var model: String?
 
+    @Option(help: "How the device keeps values: float32 or float16.")
+    var storage = ElementStorage.float32
+
     @Flag(help: "Use the defaults also where a tuning was measured.")
     var untuned = false
 
@@ -30,8 +33,11 @@ struct LanesCommand: ParsableCommand {
             throw ValidationError("there is no OpenCL device")
         }
         let lane = try InferenceDevice(
-            device: device, tunings: TuningStore(folder: untuned ? nil : folder), cache: ProgramCache(folder: folder))
-        print("\(device.info.identity), \(device.info.platformVersion); median of \(rounds) rounds, processor time.\n")
+            device: device, tunings: TuningStore(folder: untuned ? nil : folder), storage: storage,
+            cache: ProgramCache(folder: folder))
+        print(
+            "\(device.info.identity), \(device.info.platformVersion), \(storage); median of \(rounds) rounds, processor time.\n"
+        )
         print("| layer | CPU lane ms | GFLOP/s | OpenCL ms | GFLOP/s | ratio | difference |")
         print("|---|---|---|---|---|---|---|")
         var ratios: [Double] = []
@@ -74,3 +80,5 @@ struct LanesCommand: ParsableCommand {
         return [LaneLayer(name: (model as NSString).lastPathComponent, multiplyAdds: 0, model: loaded, inputs: inputs)]
     }
 }
+
+extension ElementStorage: ExpressibleByArgument {}

@@ -82,8 +82,9 @@ struct InferCommand: ParsableCommand {
     @Option(
         help: .init(
             """
-            fp32, bf16 (products of 8 significant bits, about twice as fast where the processor has them), or auto: bf16 \
-            where the outputs differ by at most a hundredth.
+            fp32; bf16 (products of 8 significant bits, about twice as fast where the processor has them); fp16 (values of \
+            11 significant bits in a device's memory, half of it, with --gpu or --prefer-gpu); or auto: bf16 where the \
+            outputs differ by at most a hundredth.
             """, valueName: "numbers"))
     var precision = PrecisionChoice.fp32
 
@@ -107,6 +108,9 @@ struct InferCommand: ParsableCommand {
         }
         guard InferenceTerms.batches.contains(batch ?? InferenceTerms.usualBatch) else {
             throw ValidationError("--batch takes a number from 1 to 64")
+        }
+        guard precision != .fp16 || job.gpu || job.preferGpu else {
+            throw ValidationError("--precision fp16 is how devices keep values: add --gpu or --prefer-gpu")
         }
         guard top > 0 else { throw ValidationError("--top takes a positive number") }
         guard (0...1).contains(confidence), (0...1).contains(overlap) else {

@@ -28,19 +28,24 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }
 }
 
-/// In what numbers the CPU takes the operands of convolutions and products.
+/// In what numbers the CPU takes the operands of convolutions and products, and devices keep values.
 enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
     case fp32, bf16
+    /// Of devices; the CPU computes with fp32 where it takes over.
+    case fp16
     /// bf16 where that differs little from fp32, on inputs that are the same in every worker.
     case auto
 
     /// Of the largest element of an output, for `auto`.
     static let tolerance = 0.01
 
-    /// What that is for inputs of some types, all of whose extents are known.
+    /// How devices keep values.
+    var storage: ElementStorage { self == .fp16 ? .float16 : .float32 }
+
+    /// What the CPU does with inputs of some types, all of whose extents are known.
     func precision(_ types: [String: TensorType]) throws(ModelError) -> Precision {
         switch self {
-        case .fp32: return .float32
+        case .fp32, .fp16: return .float32
         case .bf16: return .bfloat16
         case .auto:
             var sample: [String: Tensor] = [:]

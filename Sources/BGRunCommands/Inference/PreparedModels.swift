@@ -32,7 +32,7 @@ final class PreparedModels {
     ///   - model: As it was loaded.
     ///   - extents: For names of extents that inputs leave open.
     ///   - batch: The most rows at once.
-    ///   - precision: Of the CPU.
+    ///   - precision: Of the CPU and of devices.
     ///   - devices: What runs it beside the CPU.
     ///   - entry: Its weights, laid out before; nil where there are none.
     init(
@@ -96,7 +96,8 @@ final class PreparedModels {
                 try run.execute(inputs, shouldStop: shouldStop)
             }
         case .openCL(let identity):
-            let compiled = try OpenCLModel(model, on: try devices.device(identity), inputs: types)
+            let compiled = try OpenCLModel(
+                model, on: try devices.device(identity, precision.storage), inputs: types)
             return Prepared(rows: rows, steps: compiled.stepCount, byteCount: 0) {
                 inputs, shouldStop throws(ModelError) in
                 try compiled.execute(inputs, shouldStop: shouldStop)

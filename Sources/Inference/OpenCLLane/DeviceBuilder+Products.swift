@@ -102,7 +102,7 @@ extension DeviceBuilder {
     func tilesOfAnItem(_ tiles: Int, others: Int) -> Int {
         guard tuning.width > 1 else { return 1 }
         let wanted = 2 * max(device.computeUnits, 1)
-        return tiles.tiles(of: max(1, wanted.tiles(of: max(others, 1))))
+        return min(tiles.tiles(of: max(1, wanted.tiles(of: max(others, 1)))), Int(BG_ITEM_TILES))
     }
 
     // MARK: Panels

@@ -135,7 +135,8 @@ extension DeviceBuilder {
     }
 
     /// `x · (bias + alpha · mean) ^ -beta`: the mean of the neighbours' squares is that of a window that moves along the
-    /// channels of a plane of channels by pixels.
+    /// channels of a plane of channels by pixels. Squares are stored with their factor, which keeps them in the range of
+    /// few bits.
     mutating func addLocalResponse(_ node: Node) -> Bool {
         guard let shape = self.shape(of: node.result), shape.count >= 2, let size = node.int("size"), size > 0,
             size < 1 << 12, let source = plain(node.inputs[0])
@@ -144,7 +145,12 @@ extension DeviceBuilder {
         let squares = DeviceValue(.arena(newBuffer(source.count)), shape: [shape[0], 1, channels, pixels])
         let rows = DeviceLink(
             kind: BG_LINK_MULTIPLY, operand: (source, [channels * pixels, 0, channels * pixels, 1]))
-        let square = constant(.links([DeviceLink(kind: BG_LINK_MULTIPLY, operand: (source, [0, 0, 0, 1]))]))
+        let alpha = Float(node.float("alpha") ?? 1e-4)
+        let square = constant(
+            .links([
+                DeviceLink(kind: BG_LINK_LINEAR, a: alpha),
+                DeviceLink(kind: BG_LINK_MULTIPLY, operand: (source, [0, 0, 0, 1])),
+            ]))
         let blocks = source.count.tiles(of: device.run)
         launch(
             "elementwise", items: blocks, local: device.smallGroup, reads: [source.place, square],
@@ -152,7 +158,7 @@ extension DeviceBuilder {
         ) { at in
             bg_elementwise_params(
                 source: at(source), target: at(squares), extents: (1, 1, 1, Int32(source.count)),
-                strides: (0, 0, 0, 1), links: at(square), link_count: 1, blocks: Int32(blocks))
+                strides: (0, 0, 0, 1), links: at(square), link_count: 2, blocks: Int32(blocks))
         }
         let window = DeviceWindow(
             input: [channels, pixels], output: [channels, pixels], kernel: [size, 1], strides: [1, 1], spread: [1, 1],
@@ -160,10 +166,9 @@ extension DeviceBuilder {
         let target = newValue(node.result, shape: shape)
         var plan = ResultPlan(
             name: node.result, target: target, strides: [channels * pixels, 0, channels * pixels])
-        let alpha = Float(node.float("alpha") ?? 1e-4)
         let (beta, bias) = (Float(node.float("beta") ?? 0.75), Float(node.float("bias") ?? 1))
         plan.append(
-            [DeviceLink(kind: BG_LINK_LINEAR, a: alpha, b: bias), DeviceLink(kind: BG_LINK_POWER, a: -beta), rows],
+            [DeviceLink(kind: BG_LINK_LINEAR, a: 1, b: bias), DeviceLink(kind: BG_LINK_POWER, a: -beta), rows],
             &self)
         addWindow("mean_in_window", squares, [shape[0], 1, channels, pixels], window, countsPadding: true, plan)
         return true

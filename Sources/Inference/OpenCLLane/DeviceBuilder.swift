@@ -249,7 +249,7 @@ struct DeviceBuilder {
 
     /// Positions along an axis that are known at each run only.
     mutating func uploadPositions(_ name: String, extent: Int, count: Int) -> DevicePlace {
-        let buffer = newBuffer(count)
+        let buffer = newBuffer(device.storage.elements(words: count))
         steps.append(DeviceStep(place: place, action: .uploadPositions(name: name, extent: extent, buffer: buffer)))
         return .arena(buffer)
     }

@@ -1,3 +1,5 @@
+import Kernels
+
 /// A kernel's launch as one link of the chain that a model is compiled to.
 struct Launch: Sendable {
     var kernel: InferenceDevice.KernelName
@@ -93,13 +95,13 @@ enum DeviceConstant: Sendable {
     case integers([Int32])
     case links([DeviceLink])
 
-    /// In elements of 4 bytes.
-    var count: Int {
+    /// Elements that it takes.
+    func count(_ storage: ElementStorage) -> Int {
         switch self {
         case .floats(let list): list.count
         case .tensor(let tensor): tensor.count
-        case .integers(let list): list.count
-        case .links(let list): list.count * 8
+        case .integers(let list): storage.elements(words: list.count)
+        case .links(let list): storage.elements(words: list.count * MemoryLayout<bg_link>.stride / 4)
         }
     }
 }

@@ -6,7 +6,7 @@ enum DevicePlace: Hashable, Sendable {
     case constant(Int)
 }
 
-/// A value of float32 on the device, read with strides: slices, transpositions and repetitions are other readings of the same
+/// A value of numbers on the device, read with strides: slices, transpositions and repetitions are other readings of the same
 /// elements.
 struct DeviceValue: Sendable {
     var place: DevicePlace

@@ -4,11 +4,13 @@ package import OpenCLKit
 /// The kernels of inference on one OpenCL device, through one queue. Used by one thread at a time.
 package final class InferenceDevice {
     package let tuning: KernelTuning
+    package let storage: ElementStorage
     let context: Context
     let queue: CommandQueue
     private let cache: ProgramCache
     private var programs: [KernelTuning.Tile: Program] = [:]
     private var kernels: [KernelName: Kernel] = [:]
+    private var staging: Buffer?
 
     /// A kernel, compiled for tiles of one size.
     struct KernelName: Hashable, Sendable {
@@ -20,14 +22,16 @@ package final class InferenceDevice {
     ///   - device: Any device with a compiler.
     ///   - tuning: Where nil, what was measured on this device, else the defaults of its class.
     ///   - tunings: What was measured.
+    ///   - storage: How values and weights are kept.
     ///   - cache: Where compiled programs are kept.
     /// - Throws: `engine`.
     package init(
         device: Device, tuning: KernelTuning? = nil, tunings: TuningStore = TuningStore(folder: nil),
-        cache: ProgramCache
+        storage: ElementStorage = .float32, cache: ProgramCache
     ) throws(ModelError) {
         self.tuning = tuning ?? tunings.tuning(for: device.info) ?? KernelTuning.standard(for: device.info)
         precondition(self.tuning.isSound, "the kernels cannot be compiled with \(self.tuning)")
+        self.storage = storage
         self.cache = cache
         let context = try onDevice { () throws(OpenCLError) in try Context(device: device) }
         self.context = context
@@ -62,12 +66,21 @@ package final class InferenceDevice {
         } else {
             var length = 0
             let source = String(cString: bg_inference_kernels_source(&length))
-            program = try cache.program(source: source, options: tuning.options(name.tile), in: context)
+            program = try cache.program(
+                source: source, options: tuning.options(name.tile) + storage.options, in: context)
             programs[name.tile] = program
         }
         let kernel = try Kernel(name.name, in: program)
         kernels[name] = kernel
         return kernel
+    }
+
+    /// Memory for numbers that are converted, which is kept.
+    func staging(byteCount: Int) throws(OpenCLError) -> Buffer {
+        if let staging { return staging }
+        let made = try Buffer(byteCount: byteCount, in: context)
+        staging = made
+        return made
     }
 
     /// A work-group that no tile is shared in: neighbours of element-wise kernels.

@@ -75,8 +75,9 @@ extension OpenCLModel {
         case .uploadPositions(let name, let extent, let buffer):
             let given = try made(name, tensors)
             let positions = try Operators.positions(given.indices(), extent: extent)
-            try upload(
-                try Tensor(.int32, shape: given.shape, integers: positions.map { Int64($0) }), to: arena, at: buffer)
+            try onDevice { () throws(OpenCLError) in
+                try device.write(words: positions.map { Int32($0) }, to: arena, at: locations.arena[buffer])
+            }
         }
     }
 
@@ -87,7 +88,7 @@ extension OpenCLModel {
 
     private func upload(_ tensor: Tensor, to arena: Buffer, at number: Int) throws(ModelError) {
         try onDevice { () throws(OpenCLError) in
-            try device.queue.write(tensor.heldBytes, to: arena, at: 4 * locations.arena[number])
+            try device.write(tensor.heldBytes, to: arena, at: locations.arena[number])
         }
         withExtendedLifetime(tensor) {}
     }
@@ -100,7 +101,7 @@ extension OpenCLModel {
             }
         return try Tensor(.float32, shape: value.shape) { bytes throws(ModelError) in
             try onDevice { () throws(OpenCLError) in
-                try device.queue.read(into: bytes, from: buffer, at: 4 * (offset + value.offset))
+                try device.read(into: bytes, from: buffer, at: offset + value.offset)
             }
         }
     }

@@ -14,9 +14,9 @@ package final class OpenCLModel {
     /// Nodes that have no kernel here, in the order of the model.
     package let plainNodes: [Node]
     /// Bytes that runs take on the device for values between launches.
-    package var arenaByteCount: Int { 4 * (arenaCount + 2 * slack) }
+    package var arenaByteCount: Int { elementBytes * (arenaCount + 2 * slack) }
     /// Bytes of weights and other constants on the device.
-    package var constantByteCount: Int { 4 * (constantCount + 2 * slack) }
+    package var constantByteCount: Int { elementBytes * (constantCount + 2 * slack) }
     /// Number of steps.
     package var stepCount: Int { steps.count }
 
@@ -49,6 +49,7 @@ package final class OpenCLModel {
     /// Elements in front of and behind everything that kernels may read, and leave out of what they compute.
     private let slack: Int
     private var memory: Buffer?
+    private var elementBytes: Int { device.storage.byteCount }
 
     /// - Parameters:
     ///   - model: As the importer gives it.
@@ -90,31 +91,33 @@ package final class OpenCLModel {
         // Wide loads may begin before a value and end behind it.
         let slack = (builder.reach + 255) / 256 * 256
         self.slack = slack
-        let plan = ArenaPlan(steps.requests(builder.buffers.map { 4 * $0 }))
-        arenaCount = plan.byteCount / 4
+        let storage = device.storage
+        let plan = ArenaPlan(steps.requests(builder.buffers.map { storage.byteCount * $0 }))
+        arenaCount = plan.byteCount / storage.byteCount
         var offset = slack
         let constants = Self.used(builder.constants, by: steps)
         var offsets: [Int] = []
         for constant in constants {
             offsets.append(offset)
-            offset += ((constant?.count ?? 0) + 15) / 16 * 16
+            offset += ((constant?.count(storage) ?? 0) + 15) / 16 * 16
         }
         constantCount = offset - slack
-        let limit = min(Int(Int32.max), device.context.device.info.maxAllocationBytes / 4)
+        let limit = min(Int(Int32.max), device.context.device.info.maxAllocationBytes / storage.byteCount)
         for (count, what) in [(arenaCount, "values"), (constantCount, "weights")] where count > limit - 2 * slack {
-            throw .tooLarge("its \(what) take \(4 * count) bytes, and \(device.name) has \(4 * limit) in one buffer")
+            let (taken, most) = (storage.byteCount * count, storage.byteCount * limit)
+            throw .tooLarge("its \(what) take \(taken) bytes, and \(device.name) has \(most) in one buffer")
         }
-        let locations = Locations(arena: plan.offsets.map { $0 / 4 + slack }, constants: offsets)
+        let locations = Locations(arena: plan.offsets.map { $0 / storage.byteCount + slack }, constants: offsets)
         self.locations = locations
         parameters = steps.compactMap {
             if case .launch(let launch) = $0.action { launch.parameters(locations) } else { nil }
         }
-        let byteCount = 4 * (constantCount + 2 * slack)
+        let byteCount = storage.byteCount * (constantCount + 2 * slack)
         let weights = try onDevice { () throws(OpenCLError) in try Buffer(byteCount: byteCount, in: device.context) }
         self.weights = weights
         for case (let number, let constant?) in constants.enumerated() {
             try onDevice { () throws(OpenCLError) in
-                try constant.upload(to: weights, at: 4 * offsets[number], locations, device.queue)
+                try constant.upload(to: weights, at: offsets[number], locations, device)
             }
         }
         for tensor in scope.values { _ = tensor.heldBytes }
@@ -152,23 +155,18 @@ package final class OpenCLModel {
 
 extension DeviceConstant {
     func upload(
-        to buffer: Buffer, at offset: Int, _ locations: Locations, _ queue: CommandQueue
+        to buffer: Buffer, at element: Int, _ locations: Locations, _ device: InferenceDevice
     ) throws(OpenCLError) {
         switch self {
         case .tensor(let tensor):
-            try queue.write(tensor.heldBytes, to: buffer, at: offset)
+            try device.write(tensor.heldBytes, to: buffer, at: element)
             withExtendedLifetime(tensor) {}
-        case .floats(let list): try Self.upload(list, to: buffer, at: offset, queue)
-        case .integers(let list): try Self.upload(list, to: buffer, at: offset, queue)
-        case .links(let list): try Self.upload(list.map { $0.encoded(locations) }, to: buffer, at: offset, queue)
-        }
-    }
-
-    private static func upload<Element: BitwiseCopyable>(
-        _ list: [Element], to buffer: Buffer, at offset: Int, _ queue: CommandQueue
-    ) throws(OpenCLError) {
-        try list.withUnsafeBufferPointer { elements throws(OpenCLError) in
-            try queue.write(UnsafeRawBufferPointer(elements), to: buffer, at: offset)
+        case .floats(let list):
+            try list.withUnsafeBufferPointer { floats throws(OpenCLError) in
+                try device.write(UnsafeRawBufferPointer(floats), to: buffer, at: element)
+            }
+        case .integers(let list): try device.write(words: list, to: buffer, at: element)
+        case .links(let list): try device.write(words: list.map { $0.encoded(locations) }, to: buffer, at: element)
         }
     }
 }

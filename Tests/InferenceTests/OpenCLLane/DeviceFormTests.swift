@@ -2,25 +2,27 @@ import Inference
 import Testing
 
 /// Operators with a kernel, on random shapes, in both forms of the kernels, against the plain operators. A node that was
-/// evaluated plainly after all is a failure.
+/// evaluated plainly after all is a failure. Once with float32, and once with half as many bits stored.
 @Suite struct DeviceFormTests {
     /// Runs `make` with the seeds and compares what its nodes give.
     private func agree(
         _ form: OpenCLFixture.Form, seeds: ClosedRange<UInt64>, tolerance: Double = 1e-5, tuning: KernelTuning? = nil,
         _ make: (inout GraphFixture) throws -> [Node]
     ) throws {
-        let device = try OpenCLFixture.device(form, tuning: tuning)
-        for seed in seeds {
+        let devices = try ElementStorage.allCases.map {
+            try OpenCLFixture.device(form, tuning: tuning, storage: $0)
+        }
+        for (seed, device) in seeds.flatMap({ seed in devices.map { (seed, $0) } }) {
             var fixture = GraphFixture(seed: seed)
             let nodes = try make(&fixture)
-            let note = "seed \(seed): \(nodes.map(\.operatorName))"
+            let note = "\(device.storage), seed \(seed): \(nodes.map(\.operatorName))"
             let model = fixture.model(nodes)
             let compiled = try OpenCLModel(model, on: device)
             #expect(compiled.plainNodes.map(\.place) == [], "\(note)")
             let name = model.graph.outputs[0].name
             let found = try #require(try compiled.execute(fixture.inputs)[name])
             let wanted = try ReferenceRunner().run(model, inputs: fixture.inputs)[0]
-            expectClose(found, wanted, tolerance: tolerance, note)
+            expectClose(found, wanted, tolerance: device.storage == .float32 ? tolerance : 400 * tolerance + 1e-3, note)
         }
     }
 

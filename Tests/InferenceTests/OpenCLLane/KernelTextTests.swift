@@ -52,16 +52,19 @@ import Testing
             info.maxWorkGroupSize = threads
             let tuning = KernelTuning.standard(for: info)
             #expect(tuning.threads == threads && tuning.width == 1)
-            try compile(tuning, on: device)
+            for storage in ElementStorage.allCases { try compile(tuning, storage, on: device) }
             for candidate in KernelTuning.candidates(for: info) { try compile(candidate, on: device) }
         }
-        try compile(.shortVectors, on: device)
+        for storage in ElementStorage.allCases { try compile(.shortVectors, storage, on: device) }
         for candidate in KernelTuning.candidates(for: device.info) { try compile(candidate, on: device) }
     }
 
-    private func compile(_ tuning: KernelTuning, on device: Device) throws {
+    private func compile(
+        _ tuning: KernelTuning, _ storage: ElementStorage = .float32, on device: Device
+    ) throws {
         #expect(tuning.isSound, "\(tuning)")
-        let kernels = try InferenceDevice(device: device, tuning: tuning, cache: ProgramCache(folder: nil))
+        let kernels = try InferenceDevice(
+            device: device, tuning: tuning, storage: storage, cache: ProgramCache(folder: nil))
         #expect(throws: Never.self, "\(tuning)") { try kernels.compileAll() }
     }
 }

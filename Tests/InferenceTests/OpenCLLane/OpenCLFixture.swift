@@ -16,12 +16,12 @@ enum OpenCLFixture {
     private static let folder = FileManager.default.temporaryDirectory.path + "/bgrun-test-cache"
 
     static func device(
-        _ form: Form, tuning: KernelTuning? = nil, library: OpenCLLibrary? = nil
+        _ form: Form, tuning: KernelTuning? = nil, storage: ElementStorage = .float32, library: OpenCLLibrary? = nil
     ) throws -> InferenceDevice {
         let device = try openCLDevice(library)
         return try InferenceDevice(
             device: device, tuning: tuning ?? (form == .vectors ? .vectors : .groups(for: device.info)),
-            cache: ProgramCache(folder: folder))
+            storage: storage, cache: ProgramCache(folder: folder))
     }
 
     static func openCLDevice(_ library: OpenCLLibrary? = nil) throws -> Device {

@@ -166,6 +166,11 @@ extension Operators {
         guard let length = zip(walked, axes).map({ $0.shape[$1] }).first,
             zip(walked, axes).allSatisfy({ $0.shape[$1] == length })
         else { throw .wrongValue("what it walks through differs in length") }
+        // What has no elements may be of any length.
+        let isEmpty = walked.contains { $0.count == 0 }
+        guard length <= min(call.largestIterations, isEmpty ? longestEmptyScan : .max) else {
+            throw .tooLarge("it walks through \(length) parts\(isEmpty ? " without elements" : "")")
+        }
         var stacks = [[Tensor]](repeating: [], count: plan.body.outputs.count - plan.carried)
         for step in 0..<length {
             var given = carried
@@ -194,6 +199,9 @@ extension Operators {
         }
         return outputs
     }
+
+    /// Parts without elements that are walked through at most.
+    private static let longestEmptyScan = 1 << 16
 
     private struct ScanPlan {
         var body: Graph
