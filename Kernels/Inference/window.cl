@@ -117,8 +117,9 @@ inline vec window_load(const window_params *p, __global const stored *row, int f
 
 #define WINDOW                                                                                                                  \
     WINDOW_ITEM                                                                                                                 \
-    __global const stored *plane = at(p.source, arena, weights) + (image * (p.channels / p.multiplier) + channel / p.multiplier)\
-                                                                     * (p.input[0] * p.input[1] * p.input[2]);                  \
+    __global const stored *plane = at(p.source, arena, weights) +                                                               \
+                                   (image * (p.channels / p.multiplier) + channel / p.multiplier) *                             \
+                                       (p.input[0] * p.input[1] * p.input[2]);                                                  \
     __global const int *taps = table_at(p.taps, arena, weights);
 
 #if WIDTH > 1

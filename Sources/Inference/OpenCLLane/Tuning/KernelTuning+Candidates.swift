@@ -1,3 +1,4 @@
+import Kernels
 package import OpenCLKit
 
 extension KernelTuning {
@@ -18,16 +19,16 @@ extension KernelTuning {
         }.filter { $0.isSound && $0.localBytes <= device.localMemoryBytes }
     }
 
-    /// Local memory that a group of the largest kernel takes.
+    /// Local memory that a group of the largest kernel takes, of convolution.cl or attention.cl.
     package var localBytes: Int {
-        let attention = width == 1 ? 4 * 2 * 32 * largestHead : 0
-        return tiles.values.reduce(attention) { most, tile in
-            max(
-                most,
-                width == 1
-                    ? 4 * tile.depth * (tile.rows + tile.columns)
-                    : 4 * tile.columns * (tile.depth + tile.rows + 4) + 4 * tile.rows * (largestHead + tile.columns))
+        let floats = tiles.values.map { tile in
+            guard width > 1 else {
+                return max(tile.depth * (tile.rows + tile.columns), 2 * 32 * largestHead)
+            }
+            let convolution = tile.columns * (tile.depth + Int(BG_ITEM_TILES) * tile.rows + 4)
+            return max(convolution, tile.rows * (largestHead + 2 * tile.columns))
         }
+        return 4 * (floats.max() ?? 0)
     }
 
     /// Accumulators that fill 32 registers (512 bits, width 16) or 16 (256 bits, width 8), with one row of operands.
