@@ -82,9 +82,9 @@ struct InferCommand: ParsableCommand {
     @Option(
         help: .init(
             """
-            fp32; bf16 (products of 8 significant bits, about twice as fast where the processor has them); fp16 (values of \
+            fp32; bf16 (products of 8 significant bits where the processor has them, mostly faster); fp16 (values of \
             11 significant bits in a device's memory, half of it, with --gpu or --prefer-gpu); or auto: bf16 where the \
-            outputs differ by at most a hundredth.
+            outputs for made up inputs differ by at most a hundredth, so that others stay within two.
             """, valueName: "numbers"))
     var precision = PrecisionChoice.fp32
 

@@ -36,8 +36,8 @@ enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
     /// bf16 where that differs little from fp32, on inputs that are the same in every worker.
     case auto
 
-    /// Of the largest element of an output, for `auto`.
-    static let tolerance = 0.01
+    /// How far `auto` may be from fp32, as a share of the largest element of an output.
+    static let tolerance = 0.02
 
     /// How devices keep values.
     var storage: ElementStorage { self == .fp16 ? .float16 : .float32 }
@@ -50,7 +50,8 @@ enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
         case .auto:
             var sample: [String: Tensor] = [:]
             for (name, type) in types { sample[name] = try .madeUp(type) }
-            return .automatic(tolerance: Self.tolerance, samples: [sample])
+            // Other inputs differ up to 1.7 times as much as made up ones: noise, on three networks.
+            return .automatic(tolerance: Self.tolerance / 2, samples: [sample])
         }
     }
 }
