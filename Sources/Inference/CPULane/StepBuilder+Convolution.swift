@@ -28,19 +28,25 @@ extension StepBuilder {
             guard bias != nil else { return false }
         }
         let window = Window(geometry)
-        func operation(_ layout: MemoryDescriptor.Layout) throws(OneDNNError) -> OneDNNKit.Convolution {
+        func operation(
+            _ layout: MemoryDescriptor.Layout, _ operandType: DataType
+        ) throws(OneDNNError) -> OneDNNKit.Convolution {
             OneDNNKit.Convolution(
                 try source.descriptor.with(layout, operandType),
                 weights: try weights.descriptor.with(.chosenByPrimitive, operandType),
                 bias: bias?.descriptor, destination: try MemoryDescriptor(shape, .float32, layout), window: window)
         }
+        // It is of float32 alone, and faster than the direct form of bfloat16 where that has no AMX.
+        let winogradType = engine.instructionSet.hasAMX ? operandType : .float32
         let primitive: Primitive
-        if let winograd = try winograd(operation(.chosenByPrimitive), weights) {
+        if let winograd = try winograd(operation(.chosenByPrimitive, winogradType), weights) {
             // It knows few followers. The others cost less apart than the direct form does.
             guard let made = try self.primitive(winograd, followers.attributes) else { return false }
             primitive = made
         } else {
-            primitive = try direct(operation, source.descriptor, followers.attributes)
+            primitive = try direct(
+                { (layout) throws(OneDNNError) in try operation(layout, operandType) }, source.descriptor,
+                followers.attributes)
         }
         // Followers apart from plain loops are faster than within.
         if primitive.isReference && (!nodes.isEmpty || operandType != .float32) { return false }

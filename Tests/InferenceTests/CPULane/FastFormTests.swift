@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// Fewer products of float32 are faster than all of them in bfloat16, but for a processor with AMX.
+    @Test func bfloat16LeavesWinogradsFormToFloat32() throws {
+        var fixture = GraphFixture(seed: 6)
+        try fixture.input("x", [1, 32, 16, 16])
+        try fixture.constant("w", [32, 32, 3, 3])
+        let model = fixture.model([node("Conv", ["x", "w"], "y")])
+        let engine = try CPUEngine()
+        guard engine.hasBF16 else {
+            #expect(throws: ModelError.self) { try CompiledModel(model, precision: .bfloat16) }
+            return
+        }
+        let narrow = try CompiledModel(model, precision: .bfloat16)
+        let wide = try CompiledModel(model).execute(fixture.inputs)["y"]?.elements(as: UInt32.self)
+        let hasAMX = engine.instructionSet.hasAMX
+        #expect(narrow.stepLines.contains { $0.contains("wino") } == !hasAMX, "\(narrow.stepLines)")
+        #expect((try narrow.execute(fixture.inputs)["y"]?.elements(as: UInt32.self) == wide) == !hasAMX)
+    }
+
     @Test func convolutionsOfLargePicturesAreDirect() throws {
         var fixture = GraphFixture(seed: 5)
         try fixture.constant("w", [64, 64, 3, 3])
