@@ -27,7 +27,7 @@ public final class InferenceSession: Sendable {
     /// In what numbers a model is computed. Sums are those of float32 in any case.
     public enum Precision: Hashable, Sendable {
         case float32
-        /// Convolutions, and products with constant weights, take operands of 8 significant bits, in about half the time. On
+        /// Convolutions, and products with constant weights, take operands of 8 significant bits, mostly in less time. On
         /// ``Device/cpu``, where the processor has instructions for it.
         case bfloat16
         /// Values and weights are kept with 11 significant bits, in half the memory of the device; numbers beyond 65504 become

@@ -51,16 +51,21 @@ import Testing
     func networksOnAnOpenCLDeviceAgreeWithTheCPULane(form: OpenCLFixture.Form) throws {
         let device = try OpenCLFixture.device(form)
         for name in form == .vectors ? ["resnet50", "squeezenet", "densenet121"] : ["squeezenet"] {
-            let (network, inputs) = try Self.network(name)
-            var model = network
-            model.graph = try Self.withRandomWeights(model.graph)
-            let compiled = try OpenCLModel(model, on: device)
-            #expect(compiled.plainNodes.map(\.operatorName) == [], "\(name)")
-            let output = try #require(try compiled.execute(inputs)[compiled.outputs[0]])
-            let wanted = try #require(try CompiledModel(model).execute(inputs)[compiled.outputs[0]])
+            let (output, wanted) = try Self.outputs(name, on: device)
             expectClose(output, wanted, tolerance: 1e-3, name)
             #expect(Set(output.doubles()).count > 500, "\(name)")
         }
+    }
+
+    /// What a network with random weights gives on the device, which has a kernel for every node, and on the CPU lane.
+    private static func outputs(_ name: String, on device: InferenceDevice) throws -> (device: Tensor, cpu: Tensor) {
+        let (network, inputs) = try network(name)
+        var model = network
+        model.graph = try withRandomWeights(model.graph)
+        let compiled = try OpenCLModel(model, on: device)
+        #expect(compiled.plainNodes.map(\.operatorName) == [], "\(name)")
+        let output = try #require(try compiled.execute(inputs)[compiled.outputs[0]])
+        return (output, try #require(try CompiledModel(model).execute(inputs)[compiled.outputs[0]]))
     }
 
     /// Eleven bits of each value, through up to a hundred layers.
@@ -69,13 +74,7 @@ import Testing
         let device = try OpenCLFixture.device(form, storage: .float16)
         let names = ["resnet50", "squeezenet", "densenet121", "bvlc_alexnet", "inception_v1"]
         for name in form == .vectors ? names : ["squeezenet"] {
-            let (network, inputs) = try Self.network(name)
-            var model = network
-            model.graph = try Self.withRandomWeights(model.graph)
-            let compiled = try OpenCLModel(model, on: device)
-            #expect(compiled.plainNodes.map(\.operatorName) == [], "\(name)")
-            let output = try #require(try compiled.execute(inputs)[compiled.outputs[0]])
-            let wanted = try #require(try CompiledModel(model).execute(inputs)[compiled.outputs[0]])
+            let (output, wanted) = try Self.outputs(name, on: device)
             let (own, other) = (output.doubles(), wanted.doubles())
             let scale = other.reduce(0) { max($0, abs($1)) }
             let share = zip(own, other).reduce(0) { max($0, abs($1.0 - $1.1)) } / scale

@@ -56,10 +56,17 @@ extension InferenceDevice {
         }
     }
 
+    private func roomForPart() throws(OpenCLError) -> Buffer {
+        if let staging { return staging }
+        let made = try Buffer(byteCount: 4 * (Self.part + Self.slack), in: context)
+        staging = made
+        return made
+    }
+
     private func eachPart(
         _ count: Int, _ body: (_ first: Int, _ count: Int, _ staging: Buffer) throws(OpenCLError) -> Void
     ) throws(OpenCLError) {
-        let staging = try staging(byteCount: 4 * (Self.part + Self.slack))
+        let staging = try roomForPart()
         for first in stride(from: 0, to: count, by: Self.part) {
             try body(first, min(Self.part, count - first), staging)
         }

@@ -10,7 +10,8 @@ package final class InferenceDevice {
     private let cache: ProgramCache
     private var programs: [KernelTuning.Tile: Program] = [:]
     private var kernels: [KernelName: Kernel] = [:]
-    private var staging: Buffer?
+    /// Floats that are being converted.
+    var staging: Buffer?
 
     /// A kernel, compiled for tiles of one size.
     struct KernelName: Hashable, Sendable {
@@ -73,14 +74,6 @@ package final class InferenceDevice {
         let kernel = try Kernel(name.name, in: program)
         kernels[name] = kernel
         return kernel
-    }
-
-    /// Memory for numbers that are converted, which is kept.
-    func staging(byteCount: Int) throws(OpenCLError) -> Buffer {
-        if let staging { return staging }
-        let made = try Buffer(byteCount: byteCount, in: context)
-        staging = made
-        return made
     }
 
     /// A work-group that no tile is shared in: neighbours of element-wise kernels.
