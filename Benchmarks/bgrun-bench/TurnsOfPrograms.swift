@@ -33,13 +33,15 @@ struct TurnsOfPrograms {
         var waiting = Array(programs.indices)
         defer {
             for program in running.compactMap({ $0 }) { program.end() }
-            for helper in programs.compactMap(\.helper) { Self.signal(SIGCONT, below: helper) }
+            for helper in programs.compactMap(\.helper) { ProcessUse.tree(helper).forEach { kill($0, SIGCONT) } }
         }
         while let index = waiting.first {
             let roots = { [running[index]?.process, programs[index].helper].compactMap { $0 } }
+            // Looked up while nothing goes on: a program of many processes takes milliseconds to be found.
+            let family = roots().flatMap(ProcessUse.tree)
             let clock = SuspendingClock()
             let (begin, used) = (clock.now, ProcessUse.busySeconds())
-            for root in roots() { Self.signal(SIGCONT, below: root) }
+            for process in family { kill(process, SIGCONT) }
             let program = try running[index] ?? programs[index].start()
             running[index] = program
             var status = program.statusIfEnded()
@@ -47,6 +49,9 @@ struct TurnsOfPrograms {
                 usleep(2_000)
                 status = program.statusIfEnded()
             }
+            for process in family { kill(process, SIGSTOP) }
+            uses[index].wall += begin.duration(to: clock.now) / .seconds(1)
+            uses[index].processors += ProcessUse.busySeconds() - used
             waiting.removeFirst()
             if let status {
                 running[index] = nil
@@ -54,16 +59,19 @@ struct TurnsOfPrograms {
             } else {
                 waiting.append(index)
             }
-            for root in roots() { Self.signal(SIGSTOP, below: root) }
-            uses[index].wall += begin.duration(to: clock.now) / .seconds(1)
-            uses[index].processors += ProcessUse.busySeconds() - used
+            Self.stop(roots())
         }
         return uses
     }
 
-    /// Parents first, so that a stopped one starts no other meanwhile.
-    private static func signal(_ signal: Int32, below root: pid_t) {
-        kill(root, signal)
-        for child in ProcessUse.children(of: root) { Self.signal(signal, below: child) }
+    /// Those that were started in the slice as well.
+    private static func stop(_ roots: [pid_t]) {
+        var stopped: Set<pid_t> = []
+        var others = roots.flatMap(ProcessUse.tree)
+        while !others.isEmpty {
+            for process in others { kill(process, SIGSTOP) }
+            stopped.formUnion(others)
+            others = roots.flatMap(ProcessUse.tree).filter { !stopped.contains($0) }
+        }
     }
 }

@@ -38,7 +38,9 @@ public struct BGRun: AsyncParsableCommand {
             close(name)
         }
         do {
-            var command = try parseAsRoot()
+            // Nobody types it, and making sense of all commands takes longer than the start of a process.
+            var command =
+                CommandLine.arguments.dropFirst() == [WorkerCommand.name] ? WorkerCommand() : try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

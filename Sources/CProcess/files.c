@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -38,3 +39,5 @@ bool bg_is_at_hand(int file, off_t place) {
     struct iovec to = {&byte, 1};
     return preadv2(file, &to, 1, place, RWF_NOWAIT) == 1;
 }
+
+int bg_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE); }

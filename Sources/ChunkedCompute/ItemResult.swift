@@ -15,12 +15,17 @@ package struct ItemProgress: Sendable {
     package var silentSeconds: Double?
     /// That codec is an encoder, which ends the item or a part of it.
     package var encode: Encode?
+    /// The outputs are put in their places next.
+    package var commits = false
 
-    package init(done: Int, total: Int, silentSeconds: Double? = nil, encode: Encode? = nil) {
+    package init(
+        done: Int, total: Int, silentSeconds: Double? = nil, encode: Encode? = nil, commits: Bool = false
+    ) {
         self.done = done
         self.total = total
         self.silentSeconds = silentSeconds
         self.encode = encode
+        self.commits = commits
     }
 
     /// One encode of one output.

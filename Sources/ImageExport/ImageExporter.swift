@@ -162,7 +162,7 @@ package final class ImageExporter {
             result.times.encode += pipeline.encodeSeconds
             files.append((written, file))
         }
-        try tell(ItemProgress(done: source.height, total: source.height))
+        try tell(ItemProgress(done: source.height, total: source.height, commits: true))
         clock = ContinuousClock.now
         for (index, (written, file)) in files.enumerated() {
             try file.commit(mayReplace: preparation.outputs[index].item.mayReplace)

@@ -3,16 +3,19 @@ import Glibc
 extension CPULane {
     /// Reads `/proc/cpuinfo` under `root` and `/proc/self/status` under `root`.
     static func read(root: String) -> CPULane {
-        let lines = (SmallFile.text("\(root)/proc/cpuinfo") ?? "").split(separator: "\n")
+        // By bytes: every job starts with this, and characters take milliseconds.
+        let lines = (SmallFile.text("\(root)/proc/cpuinfo") ?? "").utf8.split(separator: UInt8(ascii: "\n"))
         func field(_ names: String...) -> String? {
             for line in lines {
-                let parts = line.split(separator: ":", maxSplits: 1)
-                guard parts.count == 2, let name = parts[0].split(separator: "\t").first else { continue }
-                if names.contains(String(name).trimmed) { return String(parts[1]).trimmed }
+                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+                let name = line[..<colon].trimmed
+                if names.contains(where: { name.elementsEqual($0.utf8) }) {
+                    return String(line[colon...].dropFirst().trimmed)
+                }
             }
             return nil
         }
-        let flags = Set((field("flags") ?? "").split(separator: " ").map(String.init))
+        let flags = Set((field("flags") ?? "").utf8.split(separator: UInt8(ascii: " ")).compactMap(String.init))
         return CPULane(
             name: field("model name", "Model") ?? "unknown CPU",
             cores: usableCores(root: root),
@@ -31,9 +34,10 @@ extension CPULane {
 
     /// Counts `Cpus_allowed_list` of `/proc/self/status`, e.g. `0-3,8`.
     private static func usableCores(root: String) -> Int {
-        let lines = (SmallFile.text("\(root)/proc/self/status") ?? "").split(separator: "\n")
-        let list = lines.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: ":").last ?? ""
-        let counts = String(list).trimmed.split(separator: ",").map { range in
+        let lines = (SmallFile.text("\(root)/proc/self/status") ?? "").utf8.split(separator: UInt8(ascii: "\n"))
+        let name = "Cpus_allowed_list:".utf8
+        let list = lines.first { $0.starts(with: name) }.flatMap { String($0.dropFirst(name.count).trimmed) } ?? ""
+        let counts = list.split(separator: ",").map { range in
             let ends = range.split(separator: "-").compactMap { Int($0) }
             guard let first = ends.first, let last = ends.last, last >= first else { return 0 }
             return last - first + 1
@@ -43,10 +47,11 @@ extension CPULane {
     }
 }
 
-extension String {
+extension Substring.UTF8View {
     /// Without blanks at both ends.
-    fileprivate var trimmed: String {
-        let start = drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+    fileprivate var trimmed: Self {
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let last = lastIndex(where: { !isBlank($0) }) else { return self[endIndex...] }
+        return self[...last].drop(while: isBlank)
     }
 }

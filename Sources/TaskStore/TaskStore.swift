@@ -164,7 +164,7 @@ package final class TaskStore: Sendable {
 
     /// Notes outputs before the work on them starts, in one transaction.
     package func plan(_ outputs: [PlannedOutput], of job: JobRecord) throws(StoreError) {
-        try write { db in
+        try writeOften { db in
             var settings: [String: Int64] = [:]
             let insert = try db.cachedStatement(
                 sql: """
@@ -185,7 +185,7 @@ package final class TaskStore: Sendable {
 
     /// Records how items ended, in one transaction. Only outputs that were planned by the same job are taken as made.
     package func record(_ items: [ItemRecord], of job: JobRecord) throws(StoreError) {
-        try write { db in
+        try writeOften { db in
             let insert = try db.cachedStatement(
                 sql: "INSERT OR REPLACE INTO item (job, input, run, status, code, reason) VALUES (?, ?, ?, ?, ?, ?)")
             let make = try db.cachedStatement(
@@ -243,6 +243,25 @@ package final class TaskStore: Sendable {
 
     func write<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
         do { return try queue.write(body) } catch { throw Self.wrap(error, path) }
+    }
+
+    /// The same, with the statements around the transaction prepared once, for what is done with every item.
+    private func writeOften(_ body: (Database) throws -> Void) throws(StoreError) {
+        do {
+            try queue.writeWithoutTransaction { db in
+                try db.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+                do {
+                    try body(db)
+                    try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+                } catch {
+                    // As the write itself, it may have been ended by SQLite already.
+                    try? db.rollback()
+                    throw error
+                }
+            }
+        } catch {
+            throw Self.wrap(error, path)
+        }
     }
 
     func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {

@@ -153,9 +153,131 @@ import Testing
                 == .run(item: 2, worker: 1, onCPU))
     }
 
+    private func startedAhead(_ items: Int) -> (machine: JobMachine, actions: [JobMachine.Action]) {
+        let limits = JobMachine.Limits(workers: 2, claimBytes: 1000, handsOutAhead: true)
+        var machine = JobMachine(itemCount: items, limits: limits, lanes: cpu)
+        let actions = machine.start(at: .zero)
+        return (machine, actions)
+    }
+
+    private let shared = JobMachine.Terms(lane: .cpu, claimBytes: 500, alone: false)
+
+    @Test func workersHaveTheNextItemAheadUntilWhatIsLeftIsSharedOut() {
+        let (begun, actions) = startedAhead(6)
+        var machine = begun
+        #expect(
+            actions == [
+                .run(item: 0, worker: 0, shared), .run(item: 1, worker: 1, shared),
+                .runAfter(item: 2, worker: 0, shared), .runAfter(item: 3, worker: 1, shared),
+            ])
+        #expect(
+            machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1))
+                == [.settle(item: 1, .reported), .began(item: 3, worker: 1)], "two workers, two items left")
+        #expect(machine.nextDeadline == .seconds(60), "of the item that began at first")
+        #expect(
+            machine.itemFinished(worker: 1, .failed, at: .seconds(2))
+                == [.settle(item: 3, .reported), .run(item: 4, worker: 1, shared)])
+    }
+
+    @Test func aWorkerWithNothingToDoGetsWhatWaitsForAnother() {
+        var machine = startedAhead(5).machine
+        #expect(
+            machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1)).last
+                == .run(item: 3, worker: 1, shared))
+        #expect(
+            machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(2)).last
+                == .run(item: 4, worker: 1, shared))
+        #expect(
+            machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(3))
+                == [.settle(item: 4, .reported), .withdraw(worker: 0)])
+        #expect(machine.timePassed(now: .seconds(4)) == [], "once is enough")
+        #expect(machine.withdrawn(worker: 0, at: .seconds(5)) == [.run(item: 2, worker: 1, shared)])
+        #expect(machine.withdrawn(worker: 0, at: .seconds(6)) == [], "there is nothing more to take back")
+    }
+
+    @Test func anItemThatHasBegunIsNotTakenBack() {
+        var machine = startedAhead(5).machine
+        _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1))
+        _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1))
+        #expect(
+            machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(2)).last == .withdraw(worker: 0))
+        #expect(
+            machine.itemFinished(worker: 0, .made(megapixels: 1), at: .seconds(3))
+                == [.settle(item: 0, .reported), .began(item: 2, worker: 0)])
+        #expect(
+            machine.itemFinished(worker: 0, .made(megapixels: 1), at: .seconds(4))
+                == [.settle(item: 2, .reported), .finish(.completed(failures: 0))])
+    }
+
+    @Test("rule 94: a worker that was to halt and has begun its next item halts there")
+    func aWorkerHaltsInTheItemThatItHadAhead() {
+        var machine = startedAhead(6).machine
+        #expect(
+            machine.pause(at: .milliseconds(10)) == [
+                .withdraw(worker: 1), .halt(worker: 1), .withdraw(worker: 0), .halt(worker: 0),
+            ])
+        #expect(machine.withdrawn(worker: 1, at: .milliseconds(11)) == [])
+        #expect(machine.halted(worker: 1, at: .milliseconds(12)) == [])
+        #expect(
+            machine.itemFinished(worker: 0, .made(megapixels: 1), at: .milliseconds(13))
+                == [.settle(item: 0, .reported), .began(item: 2, worker: 0)])
+        #expect(!machine.isPaused)
+        #expect(machine.halted(worker: 0, at: .milliseconds(14)) == [.paused])
+        #expect(
+            machine.resume(at: .seconds(1)) == [
+                .goOn(worker: 1), .goOn(worker: 0), .runAfter(item: 3, worker: 0, shared),
+            ], "what was taken back comes first")
+    }
+
+    @Test("rule 75: a stop takes back what has not begun, and has items that began in between given up")
+    func aStopTakesBackWhatHasNotBegun() {
+        var machine = startedAhead(5).machine
+        #expect(
+            machine.stop(.preempted, within: .milliseconds(150), at: .milliseconds(10)) == [
+                .withdraw(worker: 0), .giveUp(worker: 0), .giveUp(worker: 1),
+            ])
+        #expect(
+            machine.itemFinished(worker: 0, .made(megapixels: 1), at: .milliseconds(11))
+                == [.settle(item: 0, .reported), .began(item: 2, worker: 0)])
+        #expect(machine.nextDeadline == .milliseconds(160))
+        #expect(
+            machine.itemFinished(worker: 0, .givenUp, at: .milliseconds(20)) == [.settle(item: 2, .unfinished)])
+        #expect(
+            machine.itemFinished(worker: 1, .givenUp, at: .milliseconds(20)) == [
+                .settle(item: 1, .unfinished), .settle(item: 3, .unfinished), .settle(item: 4, .unfinished),
+                .finish(.stopped(.preempted)),
+            ])
+    }
+
+    @Test func whatWaitedForAWorkerThatDiedIsDoneByAnother() {
+        var machine = startedAhead(6).machine
+        #expect(
+            machine.workerDied(worker: 0, .signaled(11), at: .seconds(1)) == [
+                .settle(item: 0, .crashed(.signaled(11))), .run(item: 2, worker: 0, shared),
+            ])
+        var hung = startedAhead(6).machine
+        hung.progressed(worker: 1, at: .seconds(30))
+        #expect(hung.timePassed(now: .seconds(60)) == [.kill(worker: 0)])
+        #expect(
+            hung.workerDied(worker: 0, .signaled(9), at: .seconds(61)) == [
+                .settle(item: 0, .hung(after: .seconds(60))), .run(item: 2, worker: 0, shared),
+            ])
+    }
+
+    @Test func whatMayGoToADeviceIsNotHandedOutAhead() {
+        let limits = JobMachine.Limits(workers: 2, claimBytes: 1000, handsOutAhead: true)
+        var machine = JobMachine(
+            itemCount: 9, limits: limits, lanes: LanePolicy(.preferDevice, deviceIsUsable: true))
+        #expect(machine.start(at: .zero).count == 2)
+    }
+
     /// Whatever is ordered, at whatever moments: one settlement for each item, one outcome, never more at once than
     /// allowed, nothing handed out in a pause, and every pause is answered.
     @Test("rule 89, rule 94: nothing is lost whatever is ordered") func nothingIsLostWhateverIsOrdered() {
+        for ahead in [false, true] { nothingIsLost(handingOutAhead: ahead) }
+    }
+
+    private func nothingIsLost(handingOutAhead ahead: Bool) {
         for seed in 0..<600 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
             let count = Int.random(in: 0...30, using: &random)
@@ -173,7 +295,8 @@ import Testing
             let times = (0..<count).map { _ in Duration.milliseconds(Int.random(in: 1...400, using: &random)) }
             let preferences: [LanePolicy.Preference] = [.cpu, .preferDevice, .measured]
             let preference = preferences[Int.random(in: 0..<3, using: &random)]
-            let limits = JobMachine.Limits(workers: Int.random(in: 1...5, using: &random), claimBytes: 1 << 20)
+            let limits = JobMachine.Limits(
+                workers: Int.random(in: 1...5, using: &random), claimBytes: 1 << 20, handsOutAhead: ahead)
             var job = JobSimulation(
                 items: count, limits: limits, lanes: LanePolicy(preference, deviceIsUsable: true),
                 behaviour: { behaviours[$0] }, itemTime: { times[$0] })

@@ -21,6 +21,7 @@ struct JobSimulation {
         case resume
         case leaveDevice
         case halted(worker: Int)
+        case withdraw(worker: Int)
     }
 
     /// What a person or a scheduler does with the job.
@@ -44,6 +45,9 @@ struct JobSimulation {
         var givesUp = false
     }
 
+    /// Until a worker hears that it is to leave an item.
+    static let latency: Duration = .milliseconds(20)
+
     private(set) var machine: JobMachine
     private(set) var now: Duration = .zero
     private(set) var runs: [(item: Int, terms: JobMachine.Terms, at: Duration)] = []
@@ -54,12 +58,22 @@ struct JobSimulation {
     private(set) var broken: [String] = []
     /// When the job said that everything stands still.
     private(set) var pauses: [Duration] = []
+    /// Items that their workers began by themselves.
+    private(set) var begunAhead = 0
+    /// Items that were taken back.
+    private(set) var takenBack = 0
     private var inFlight: [Int: InFlight] = [:]
+    /// Items that workers have ahead.
+    private var ahead: [Int: (item: Int, terms: JobMachine.Terms)] = [:]
+    /// Items that workers have begun, until the job knows.
+    private var begun: [Int: Int] = [:]
     private var allowed: Int
     private var mayRun = true
     private var isStopping = false
     private var agenda: [(time: Duration, order: Int, event: Event)] = []
     private var order = 0
+    /// Where the versions of the next item begin.
+    private var versions = 0
     private let behaviour: (Int) -> Behaviour
     private let itemTime: (Int) -> Duration
 
@@ -128,14 +142,29 @@ struct JobSimulation {
         case .halted(let worker):
             guard inFlight[worker]?.halts == true else { return }
             perform(machine.halted(worker: worker, at: now))
+        case .withdraw(let worker):
+            guard ahead.removeValue(forKey: worker) != nil else { return }
+            takenBack += 1
+            perform(machine.withdrawn(worker: worker, at: now))
         case .sign(let worker):
             machine.progressed(worker: worker, at: now)
         case .killed(let worker):
-            inFlight[worker] = nil
+            (inFlight[worker], ahead[worker]) = (nil, nil)
             perform(machine.workerDied(worker: worker, .signaled(9), at: now))
         case .item(let worker, let behaviour, let terms, let version):
             guard let current = inFlight[worker], current.terms == terms, current.version == version else { return }
             inFlight[worker] = nil
+            if case .crashes(let signal) = behaviour, !current.givesUp {
+                ahead[worker] = nil
+                return perform(machine.workerDied(worker: worker, .signaled(signal), at: now))
+            }
+            if let next = ahead.removeValue(forKey: worker) {
+                begunAhead += 1
+                begun[worker] = next.item
+                begin(next.item, next.terms, on: worker)
+                // What was said to it last holds.
+                if current.givesUp { giveUp(worker) }
+            }
             if current.givesUp { return perform(machine.itemFinished(worker: worker, .givenUp, at: now)) }
             switch behaviour {
             case .good: perform(machine.itemFinished(worker: worker, .made(megapixels: 24), at: now))
@@ -146,9 +175,7 @@ struct JobSimulation {
             case .deviceBreaks:
                 let verdict: JobMachine.Verdict = terms.lane == .device ? .deviceFailed : .made(megapixels: 24)
                 perform(machine.itemFinished(worker: worker, verdict, at: now))
-            case .crashes(let signal):
-                perform(machine.workerDied(worker: worker, .signaled(signal), at: now))
-            case .hangs: break
+            case .crashes, .hangs: break
             }
         }
     }
@@ -166,13 +193,17 @@ struct JobSimulation {
                 if !mayRun { broken.append("\(item) was handed out in a pause") }
                 if going >= allowed { broken.append("\(item) was handed out beside \(going), allowed are \(allowed)") }
                 if going < inFlight.count { broken.append("\(item) was handed out before halted ones went on") }
-                inFlight[worker] = InFlight(item: item, terms: terms, end: now + itemTime(item))
-                mostInFlight = max(mostInFlight, inFlight.count)
-                runs.append((item, terms, now))
-                let behaviour = behaviour(item)
-                if case .hangs = behaviour { continue }
-                schedule(.sign(worker: worker), at: now + itemTime(item) / 2)
-                schedule(.item(worker: worker, behaviour, terms, version: 0), at: now + itemTime(item))
+                begin(item, terms, on: worker)
+            case .runAfter(let item, let worker, let terms):
+                if inFlight[worker] == nil { broken.append("\(item) was to follow nothing on worker \(worker)") }
+                if ahead[worker] != nil { broken.append("worker \(worker) was given \(item) beside two others") }
+                if terms.alone || terms.lane == .device { broken.append("\(item) was handed out ahead") }
+                if !mayRun || isStopping { broken.append("\(item) was handed out in a pause or after a stop") }
+                ahead[worker] = (item, terms)
+            case .began(let item, let worker):
+                if begun.removeValue(forKey: worker) != item { broken.append("\(item) did not begin") }
+            case .withdraw(let worker):
+                schedule(.withdraw(worker: worker), at: now + Self.latency)
             case .halt(let worker):
                 guard var current = inFlight[worker] else { continue }
                 current.halts = true
@@ -183,8 +214,7 @@ struct JobSimulation {
             case .goOn(let worker):
                 goOn(worker, in: inFlight[worker]?.left)
             case .giveUp(let worker):
-                inFlight[worker]?.givesUp = true
-                goOn(worker, in: .milliseconds(3))
+                giveUp(worker)
             case .paused:
                 if mayRun { broken.append("a pause was told that nobody wanted any more") }
                 pauses.append(now)
@@ -196,6 +226,22 @@ struct JobSimulation {
                 outcomes.append(outcome)
             }
         }
+    }
+
+    private mutating func begin(_ item: Int, _ terms: JobMachine.Terms, on worker: Int) {
+        inFlight[worker] = InFlight(item: item, terms: terms, end: now + itemTime(item), version: versions)
+        versions += 10
+        mostInFlight = max(mostInFlight, inFlight.count)
+        runs.append((item, terms, now))
+        let behaviour = behaviour(item)
+        if case .hangs = behaviour { return }
+        schedule(.sign(worker: worker), at: now + itemTime(item) / 2)
+        schedule(.item(worker: worker, behaviour, terms, version: versions - 10), at: now + itemTime(item))
+    }
+
+    private mutating func giveUp(_ worker: Int) {
+        inFlight[worker]?.givesUp = true
+        goOn(worker, in: .milliseconds(3))
     }
 
     private func hangs(_ item: Int) -> Bool {

@@ -57,9 +57,7 @@ struct DryRun {
 
     /// What slow encoders add to that.
     private var encodingSeconds: Double {
-        plan.items.reduce(0) { sum, item in
-            item.outputs.reduce(sum) { $0 + $1.settings.encodingSeconds(inputBytes: item.input.identity.size) }
-        }
+        plan.items.reduce(0) { sum, item in plan.encodingSeconds(of: item).reduce(sum, +) }
     }
 
     private var lines: [String] {

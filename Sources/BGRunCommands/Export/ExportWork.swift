@@ -41,7 +41,9 @@ struct ExportWork: Work {
             subtitle: inputs.joined(separator: ", "))
     }
 
-    var workerTerms: WorkerTerms.Work { .export(files: specs.flatMap(\.settings.markFiles).map(\.path)) }
+    var workerTerms: WorkerTerms.Work {
+        .export(PictureTerms(settings: specs.map(\.settings), limits: decodeLimits))
+    }
 
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?

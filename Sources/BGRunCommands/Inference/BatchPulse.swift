@@ -27,6 +27,13 @@ final class BatchPulse {
         return mayGoOn
     }
 
+    /// To be called before outputs are put in their places.
+    func mayCommit() throws(DataError) {
+        var last = progress
+        last.commits = true
+        guard onProgress(last) else { throw DataError.stopped }
+    }
+
     func goOn(after count: Int) throws(DataError) {
         guard steps(count) else { throw DataError.stopped }
     }

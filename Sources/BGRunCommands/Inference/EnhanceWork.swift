@@ -54,7 +54,9 @@ struct EnhanceWork: Work {
 
     func lanePreference(_ flags: JobFlags) -> LanePolicy.Preference { .deterministic(flags) }
 
-    var workerTerms: WorkerTerms.Work { .enhance(terms) }
+    var workerTerms: WorkerTerms.Work {
+        .enhance(terms, PictureTerms(settings: [spec.settings], limits: decodeLimits))
+    }
 
     var weightSupply: WeightSupply? { WeightSupply(terms.model, .fp32) }
 

@@ -77,6 +77,7 @@ final class Enhancer {
             guard let output = outputs.values.first else { throw .mismatch("The model gave nothing.") }
             return output
         }
+        try pulse.mayCommit()
         for output in item.outputs {
             var kept = try metadata(of: made, read.header, output.settings)
             let map = try gainMap(for: kept.output, read.header, descriptor, item.limits, held: made.byteCount, pulse) {

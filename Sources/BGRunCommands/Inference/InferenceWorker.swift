@@ -86,6 +86,7 @@ final class InferenceWorker {
                 left = left.dropFirst(together.count)
             }
         }
+        try pulse.mayCommit()
         try write(item, samples, rows, form, folder, &result)
     }
 

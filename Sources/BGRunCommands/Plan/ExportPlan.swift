@@ -8,7 +8,7 @@ struct ExportPlan: WorkPlan {
     /// An input with the outputs it still needs.
     struct Item: Sendable {
         var input: InputFile
-        var outputs: [ExportItem.Output]
+        var outputs: [PictureOrder.Output]
         /// The same outputs as the journal notes them.
         var journal: [PlannedOutput]
         /// Outputs that are there already and stay.
@@ -36,14 +36,18 @@ struct ExportPlan: WorkPlan {
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
         let item = items[item]
-        let order = ExportItem(
-            input: item.input.path, outputs: item.outputs, decodedFor: settings, lane: lane, limits: limits)
+        let order = PictureOrder(
+            input: item.input.path, outputs: item.outputs, lane: lane, claimBytes: limits.maxWorkingBytes)
         return isEnhancement ? .enhance(order) : .export(order)
     }
 
-    func longestSilence(of item: Int) -> Double {
-        let item = items[item]
-        return item.outputs.map { $0.settings.encodingSeconds(inputBytes: item.input.identity.size) }.max() ?? 0
+    func longestSilence(of item: Int) -> Double { encodingSeconds(of: items[item]).max() ?? 0 }
+
+    /// About how long the encode of each output takes.
+    func encodingSeconds(of item: Item) -> [Double] {
+        item.outputs.map {
+            $0.settings(among: settings).encodingSeconds(inputBytes: item.input.identity.size)
+        }
     }
 
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
@@ -180,10 +184,10 @@ struct ExportPlanner {
             {
             case .make(let mayReplace, let foreign):
                 wanted.foreign = foreign
-                var made = specs[candidate.spec].settings
-                made.format = candidate.format
                 items[candidate.input].outputs.append(
-                    .init(settings: made, path: candidate.path, mayReplace: mayReplace))
+                    .init(
+                        settings: candidate.spec, format: candidate.format, path: candidate.path,
+                        mayReplace: mayReplace))
                 items[candidate.input].journal.append(wanted)
             case .current(let output): items[candidate.input].current.append(output)
             case .occupied: occupied[candidate.input] = candidate.path

@@ -20,7 +20,8 @@ protocol JobAudience {
 
 /// The host of a job as the audience of its work.
 final class HostAudience: JobAudience {
-    private static let interval: Duration = .milliseconds(100)
+    /// As often as a terminal shows it.
+    private static let interval: Duration = .milliseconds(200)
 
     private let host: JobHost
     private let clock = SuspendingClock()
@@ -66,7 +67,8 @@ final class HostAudience: JobAudience {
 
 /// A terminal as the audience of work whose host is in the same process.
 struct HostedDisplay: JobAudience {
-    private static let interval: Duration = .milliseconds(100)
+    /// As often as a terminal shows it.
+    private static let interval: Duration = .milliseconds(200)
 
     private let host: InProcessHost?
     private var display: ProgressDisplay

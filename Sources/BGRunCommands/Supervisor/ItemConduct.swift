@@ -15,8 +15,8 @@ final class ItemConduct {
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(250)
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
-    /// take, and two milliseconds are little beside what a stop may wait.
-    private static let lookInterval: Duration = .milliseconds(2)
+    /// take, and four milliseconds are little beside what a stop may wait.
+    private static let lookInterval: Duration = .milliseconds(4)
     /// Shortest time between two turns given to others. The kernel does not always let whoever wakes preempt at once; then
     /// the next turn is what ends their wait, and a turn that nobody takes costs about a microsecond.
     private static let turnInterval: Duration = .microseconds(250)
@@ -40,49 +40,75 @@ final class ItemConduct {
     /// In a codec that gives few signs of life or none.
     private var isSilent = false
     private var saidHalted = false
+    /// To be begun next.
+    private var given: HandedOut?
+    /// To be begun next with the permit.
+    private var ahead: HandedOut?
+    private let permit: BeginPermit
+    private var hasPermit = false
+    /// What it reported last may not be written down yet.
+    private var awaitsNote = false
     /// The device was taken away: nothing that is held there may be kept.
     private(set) var leavesDevice = false
     /// The supervisor is gone, or said that nothing comes any more.
     private(set) var isOver = false
 
-    init(_ channel: PacketChannel) {
+    /// An item with its inputs' descriptors.
+    typealias HandedOut = (order: WorkOrder, environment: [String: String], inputs: [Int32])
+
+    init(_ channel: PacketChannel, _ permit: BeginPermit) {
         self.channel = channel
+        self.permit = permit
         begin = clock.now
     }
 
     private var now: Duration { begin.duration(to: clock.now) }
 
-    /// Waits for the next item, which comes with its inputs' descriptors; nil when none comes any more.
-    func nextItem() -> (order: WorkOrder, environment: [String: String], inputs: [Int32])? {
-        var inputs: [Int32] = []
-        while !isOver {
-            switch channel.receive(HostMessage.self, waiting: true, descriptors: &inputs) {
-            case .message(.run(let order, let environment)):
-                isOnDevice = order.lane != .cpu
+    /// Waits for the next item; nil when none comes any more, or when the device is to be left before.
+    func nextItem() -> HandedOut? {
+        leavesDevice = false
+        while !isOver, !leavesDevice {
+            if let item = takeNext() {
+                isOnDevice = item.order.lane != .cpu
                 saidHalted = false
                 isSilent = false
-                leavesDevice = false
                 let now = now
                 nextSign = now + Self.signInterval
                 pacer.itemBegins(at: now)
-                return (order, environment, inputs)
-            case .message(.leaveDevice):
-                leavesDevice = true
-                return nil
-            case .message(let message): obey(message, duringItem: false)
-            case .nothingYet: continue
-            case .closed: isOver = true
+                return item
             }
+            listen(waiting: true, duringItem: false)
         }
         return nil
     }
 
-    func itemEnded() { pacer.itemEnds(at: now) }
+    private func takeNext() -> HandedOut? {
+        if let item = given {
+            given = nil
+            return item
+        }
+        // The permit comes before the item.
+        hasPermit = hasPermit || permit.take()
+        guard hasPermit, let item = ahead else { return nil }
+        (ahead, hasPermit) = (nil, false)
+        return item
+    }
+
+    /// Tells what came of the item; the next one may begin.
+    func report(_ result: ItemResult) {
+        pacer.itemEnds(at: now)
+        tell(.result(result))
+        // Whoever writes it down may be waiting for this processor.
+        sched_yield()
+        awaitsNote = true
+    }
 
     /// To be called between bands.
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
+        // A kill costs what is in work, and one item of each worker at most is made and not written down.
+        while progress.commits, awaitsNote, !isOver { listen(waiting: true, duringItem: true) }
         var progress = progress
         if let encode = progress.encode, encode.hearsStop, encode.seconds < Self.chunkSeconds {
             (progress.silentSeconds, progress.encode) = (nil, nil)
@@ -99,12 +125,12 @@ final class ItemConduct {
             if !isSilent || now >= nextSign {
                 nextSign = now + Self.signInterval
                 let longest = Self.silenceSeconds + Self.silenceFactor * expected
-                send(.silent(seconds: longest, encode: isSilent ? nil : progress.encode))
+                tell(.silent(seconds: longest, encode: isSilent ? nil : progress.encode))
             }
         }
         isSilent = progress.silentSeconds != nil
         let fraction = Double(progress.done) / Double(max(progress.total, 1))
-        listen()
+        listenIfAsked()
         while !isOver {
             let now = now
             switch pacer.step(fraction: fraction, at: now) {
@@ -123,12 +149,12 @@ final class ItemConduct {
                     KeptMemory.giveBack()
                     wait(nil)
                 } else {
-                    send(.halted)
+                    tell(.halted)
                     saidHalted = true
                     wait(Self.shortHalt)
                 }
             }
-            listen()
+            listenIfAsked()
         }
         return false
     }
@@ -145,10 +171,10 @@ final class ItemConduct {
     private func giveSign(_ progress: ItemProgress, at now: Duration) {
         guard now >= nextSign, progress.silentSeconds == nil else { return }
         nextSign = now + Self.signInterval
-        send(.progress(done: progress.done, total: progress.total))
+        tell(.progress(done: progress.done, total: progress.total))
     }
 
-    private func send(_ message: WorkerMessage) {
+    func tell(_ message: WorkerMessage) {
         if case .closed = channel.send(message) { isOver = true }
     }
 
@@ -168,19 +194,37 @@ final class ItemConduct {
         }
     }
 
-    private func listen() {
+    private func listenIfAsked() {
         var ends = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
-        while !isOver, poll(&ends, 1, 0) > 0 {
-            switch channel.receive(HostMessage.self, waiting: false) {
-            case .message(let message): obey(message, duringItem: true)
-            case .nothingYet: return
-            case .closed: isOver = true
-            }
+        while !isOver, poll(&ends, 1, 0) > 0 { listen(waiting: false, duringItem: true) }
+    }
+
+    /// Takes one message.
+    private func listen(waiting: Bool, duringItem: Bool) {
+        var inputs: [Int32] = []
+        switch channel.receive(HostMessage.self, waiting: waiting, descriptors: &inputs) {
+        case .message(let message): obey(message, inputs, duringItem: duringItem)
+        case .nothingYet: break
+        case .closed: isOver = true
         }
     }
 
-    private func obey(_ message: HostMessage, duringItem: Bool) {
+    private func obey(_ message: HostMessage, _ inputs: [Int32], duringItem: Bool) {
         switch message {
+        case .run(let order, let environment):
+            precondition(given == nil && !duringItem, "an item was handed out beside another")
+            given = (order, environment, inputs)
+            // It comes after what was reported before is written down.
+            awaitsNote = false
+        case .runAhead(let order):
+            precondition(ahead == nil, "an item was handed out beside two others")
+            ahead = (order, [:], inputs)
+            awaitsNote = false
+        case .noted:
+            awaitsNote = false
+        case .withdraw:
+            for input in ahead?.inputs ?? [] { close(input) }
+            (ahead, hasPermit) = (nil, false)
         case .terms(let terms):
             givesWay = terms.priority == .background
             pacer.setTerms(chunkTarget: terms.chunkTarget, dutyCycle: terms.dutyCycle, at: now)
@@ -197,8 +241,8 @@ final class ItemConduct {
             if isOnDevice { pacer.giveUp() }
         case .leave:
             isOver = true
-        case .run, .confine, .layOut:
-            preconditionFailure("an item was handed out beside another, or the worker is at work already")
+        case .confine, .layOut:
+            preconditionFailure("the worker is at work already")
         }
     }
 }

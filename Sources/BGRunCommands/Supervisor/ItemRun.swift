@@ -57,6 +57,8 @@ final class ItemRun<Plan: WorkPlan> {
     private var machine: JobMachine
     private var workers: [WorkerProcess?]
     private var inFlight: [Int: InFlight] = [:]
+    /// What workers begin when the item in flight has ended.
+    private var ahead: [Int: InFlight] = [:]
     private var meter: ProgressMeter
     private var planned = 0
     private var readAhead = 0
@@ -76,7 +78,7 @@ final class ItemRun<Plan: WorkPlan> {
     private var deviceTrouble = ""
     private var deviceLossIsTold = false
     private var outcome: TaskOutcome?
-    /// Items that could not be handed out, by the worker they were meant for.
+    /// Results of items that could not be handed out, by the worker they were meant for.
     private var refused: [(worker: Int, ItemResult)] = []
     /// Workers that ended in the middle of their work and may have left temporary names.
     private(set) var fallen: Set<pid_t> = []
@@ -85,6 +87,8 @@ final class ItemRun<Plan: WorkPlan> {
     /// What workers had to lay out weights for.
     private(set) var laidOut: [LaidOutModel] = []
     private(set) var trouble = OutputTrouble()
+    /// Why items could not be handed out at all.
+    private var handingOutTrouble: (any Error)?
     /// A failure of the journal or of the system itself.
     private(set) var fault: (any Error)?
 
@@ -95,6 +99,8 @@ final class ItemRun<Plan: WorkPlan> {
         var result: ItemResult?
         /// Inputs that could not be opened, by their places in the item.
         var unreadable: [Int: String] = [:]
+        /// What came of it where it could not be handed out.
+        var refusal: ItemResult?
     }
 
     /// Makes a run with processes that were started ahead, of which those that are too many are ended; the others are started
@@ -169,23 +175,8 @@ final class ItemRun<Plan: WorkPlan> {
             switch process.channel.receive(WorkerMessage.self, waiting: false) {
             case .nothingYet:
                 return
-            case .message(.progress(let done, let total)):
-                machine.progressed(worker: worker, at: now)
-                if let item = inFlight[worker]?.item {
-                    meter.progressed(
-                        worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
-                }
-            case .message(.silent(let seconds, let encode)):
-                let encode = encode.map {
-                    JobMachine.Encode(expected: .seconds($0.seconds), hearsStop: $0.hearsStop)
-                }
-                machine.entersSilentPhase(worker: worker, of: .seconds(seconds), encode: encode, at: now)
-            case .message(.halted):
-                perform(machine.halted(worker: worker, at: now))
-            case .message(.laidOut(let model)):
-                if laidOut.count < LayingOutOrder.mostModels, !laidOut.contains(model) { laidOut.append(model) }
-            case .message(.result(let result)):
-                finished(worker, result)
+            case .message(let message):
+                hear(message, from: worker)
             case .closed:
                 process.kill()
                 let death = process.reap()
@@ -196,8 +187,28 @@ final class ItemRun<Plan: WorkPlan> {
                 if isNews, inFlight[worker]?.terms.lane == .device {
                     deviceTrouble = "the process that used it \(death.event)"
                 }
+                ahead[worker] = nil
                 perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
             }
+        }
+    }
+
+    private func hear(_ message: WorkerMessage, from worker: Int) {
+        switch message {
+        case .progress(let done, let total):
+            machine.progressed(worker: worker, at: now)
+            if let item = inFlight[worker]?.item {
+                meter.progressed(worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
+            }
+        case .silent(let seconds, let encode):
+            let encode = encode.map { JobMachine.Encode(expected: .seconds($0.seconds), hearsStop: $0.hearsStop) }
+            machine.entersSilentPhase(worker: worker, of: .seconds(seconds), encode: encode, at: now)
+        case .halted:
+            perform(machine.halted(worker: worker, at: now))
+        case .laidOut(let model):
+            if laidOut.count < LayingOutOrder.mostModels, !laidOut.contains(model) { laidOut.append(model) }
+        case .result(let result):
+            finished(worker, result)
         }
     }
 
@@ -261,7 +272,7 @@ final class ItemRun<Plan: WorkPlan> {
         if let limit = settings.expireAfter, now >= limit {
             stop(.timeBudget, "The time is over")
         }
-        if let error = journal.error, fault == nil {
+        if let error = handingOutTrouble ?? journal.error, fault == nil {
             fail(error)
         }
     }
@@ -350,9 +361,24 @@ final class ItemRun<Plan: WorkPlan> {
     private func perform(_ actions: [JobMachine.Action], worker: Int? = nil) {
         var ended = worker.flatMap { inFlight.removeValue(forKey: $0) }
         if let worker, !actions.contains(where: \.isSettlement) { meter.abandoned(worker: worker) }
+        // Workers at their next items that do not know yet that the last ones are written down.
+        var unnoted: Set<Int> = []
+        var takenBack: [Int] = []
         for action in actions {
             switch action {
-            case .run(let item, let worker, let terms): run(item, on: worker, terms)
+            case .run(let item, let worker, let terms):
+                inFlight[worker] = run(item, on: worker, terms, isAhead: false)
+                refuseIfNeedBe(worker)
+            case .runAfter(let item, let worker, let terms):
+                ahead[worker] = run(item, on: worker, terms, isAhead: true)
+                unnoted.remove(worker)
+            case .began(_, let worker):
+                inFlight[worker] = ahead.removeValue(forKey: worker)
+                inFlight[worker]?.since = now
+                unnoted.insert(worker)
+                refuseIfNeedBe(worker)
+            case .withdraw(let worker):
+                if takeBack(from: worker) { takenBack.append(worker) }
             case .halt(let worker): tell(worker, .halt)
             case .goOn(let worker): tell(worker, .goOn)
             case .giveUp(let worker): tell(worker, .giveUp(within: lastChunk))
@@ -371,13 +397,26 @@ final class ItemRun<Plan: WorkPlan> {
             case .finish(let outcome): self.outcome = outcome
             }
         }
+        if !unnoted.isEmpty { journal.settle() }
+        for worker in unnoted { tell(worker, .noted) }
+        for worker in takenBack { perform(machine.withdrawn(worker: worker, at: now)) }
     }
 
-    private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms) {
-        inFlight[worker] = InFlight(item: index, terms: terms, since: now)
+    /// - Returns: Whether the worker had not begun what it had ahead, and does not.
+    private func takeBack(from worker: Int) -> Bool {
+        // One that could not be handed out has no permit.
+        guard ahead[worker]?.refusal != nil || workers[worker]?.permit.take() == true else { return false }
+        ahead[worker] = nil
+        tell(worker, .withdraw)
+        return true
+    }
+
+    /// Hands an item to a worker, which begins nothing beyond it before what it has finished is known to be: a kill costs
+    /// what is in work.
+    private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms, isAhead: Bool) -> InFlight {
+        var item = InFlight(item: index, terms: terms, since: now)
+        journal.settle()
         do {
-            // A worker begins nothing before what it has finished is known to be: a kill costs what is in work.
-            journal.settle()
             try journal.plan(plan, from: index, planned: &planned)
             if settings.isolatesItems, usedWorkers.contains(worker) { endWorker(worker) }
             let process: WorkerProcess
@@ -396,11 +435,11 @@ final class ItemRun<Plan: WorkPlan> {
                 if input < 0 {
                     let reason = String(cString: strerror(errno))
                     guard plan.inputs(of: index).count > 1 else {
-                        refuse(worker, "unreadable", reason)
-                        return
+                        item.refusal = ItemResult(failure: .init(code: "unreadable", reason: reason))
+                        return item
                     }
                     // The others go on; this one's worker finds no file, and the reason is known here.
-                    inFlight[worker]?.unreadable[inputs.count] = reason
+                    item.unreadable[inputs.count] = reason
                 }
                 inputs.append(input >= 0 ? input : open("/dev/null", O_RDONLY | O_CLOEXEC))
             }
@@ -410,25 +449,32 @@ final class ItemRun<Plan: WorkPlan> {
             if terms.lane == .device, deviceWorkers.insert(worker).inserted {
                 ledger.phase("compiling kernels for \(device?.shownName ?? "the device")")
             }
-            let message = HostMessage.run(
-                plan.order(of: index, lane: lane, limits: limits),
-                environment: terms.lane == .device ? device?.environment ?? [:] : [:])
+            let order = plan.order(of: index, lane: lane, limits: limits)
+            let message =
+                isAhead
+                ? HostMessage.runAhead(order)
+                : .run(order, environment: terms.lane == .device ? device?.environment ?? [:] : [:])
+            if isAhead { process.permit.give() }
             // A worker that died in between is noticed when its socket is read.
             if case .refused(let status) = process.channel.send(message, descriptors: inputs) {
+                if isAhead {
+                    _ = process.permit.take()
+                    tell(worker, .withdraw)
+                }
                 let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
-                refuse(worker, "notHandedOut", reason)
+                item.refusal = ItemResult(failure: .init(code: "notHandedOut", reason: reason))
             }
             adviseAhead(of: index)
         } catch {
-            fail(error)
-            perform(machine.itemFinished(worker: worker, .givenUp, at: now), worker: worker)
+            handingOutTrouble = error
+            item.refusal = ItemResult(status: .stopped)
         }
+        return item
     }
 
-    private func refuse(_ worker: Int, _ code: String, _ reason: String) {
-        var result = ItemResult(status: .failed)
-        result.failure = .init(code: code, reason: reason)
-        refused.append((worker, result))
+    private func refuseIfNeedBe(_ worker: Int) {
+        guard let refusal = inFlight[worker]?.refusal else { return }
+        refused.append((worker, refusal))
     }
 
     private func startWorker() throws(SpawnFailure) -> WorkerProcess {
@@ -445,7 +491,8 @@ final class ItemRun<Plan: WorkPlan> {
             weights: settings.weights?.key.hexadecimal, work: settings.work)
         _ = process.channel.send(
             HostMessage.confine(terms),
-            descriptors: [outputs.descriptor] + [settings.weights?.descriptor].compactMap(\.self))
+            descriptors: [outputs.descriptor, process.permit.descriptor]
+                + [settings.weights?.descriptor].compactMap(\.self))
     }
 
     /// Has the kernel read the next inputs while the workers are busy.
@@ -480,12 +527,10 @@ final class ItemRun<Plan: WorkPlan> {
             guard let reported = ended?.result else { return }
             result = reported
         case .crashed(let death):
-            result = ItemResult(status: .failed)
-            result.failure = .init(code: "decoderCrashed", reason: death.sentence)
+            result = ItemResult(failure: .init(code: "decoderCrashed", reason: death.sentence))
         case .hung(let silence):
-            result = ItemResult(status: .failed)
-            result.failure = .init(
-                code: "decoderHung", reason: "no progress for \(Int(silence.inSeconds.rounded())) s; it was ended")
+            let reason = "no progress for \(Int(silence.inSeconds.rounded())) s; it was ended"
+            result = ItemResult(failure: .init(code: "decoderHung", reason: reason))
         }
         for place in result.problems.indices {
             guard let reason = ended?.unreadable[result.problems[place].input] else { continue }
@@ -507,6 +552,13 @@ final class ItemRun<Plan: WorkPlan> {
             journal.add(noted)
             ledger.add(record)
         }
+    }
+}
+
+extension ItemResult {
+    fileprivate init(failure: Failure) {
+        self.init(status: .failed)
+        self.failure = failure
     }
 }
 

@@ -20,27 +20,25 @@ struct WorkerCommand: ParsableCommand {
         // Before there is another thread: that one would keep its rights.
         guard let start = try WorkerConfinement.begin(channel) else { return }
         switch start {
-        case .items(let work, let outputs, let entry):
+        case .items(let work, let outputs, let permit, let entry):
             KeptMemory.begin(work)
             leaveWithSupervisor()
-            workOff(channel, ItemWorker(work, outputs, entry))
+            workOff(ItemConduct(channel, permit), ItemWorker(work, outputs, entry))
         case .layingOut(let layingOut):
             leaveWithSupervisor()
             guard layingOut.run(ProcessInfo.processInfo.environment) else { throw ExitStatus.bug.code }
         }
     }
 
-    private func workOff(_ channel: PacketChannel, _ worker: ItemWorker) {
+    private func workOff(_ conduct: ItemConduct, _ worker: ItemWorker) {
         let faults = WorkerFaults(ProcessInfo.processInfo.environment)
-        let conduct = ItemConduct(channel)
         while !conduct.isOver {
             if let (order, environment, inputs) = conduct.nextItem() {
                 defer { for descriptor in inputs { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
                 faults.strike(order.input)
                 if let escape = WorkerEscapes.result(of: order.input, ProcessInfo.processInfo.environment) {
-                    conduct.itemEnded()
-                    guard case .done = channel.send(WorkerMessage.result(escape)) else { return }
+                    conduct.report(escape)
                     continue
                 }
                 let result = worker.result(of: order, inputs) { progress in
@@ -49,10 +47,9 @@ struct WorkerCommand: ParsableCommand {
                     if let slowed { WorkerFaults.takeTime(slowed) }
                     return goesOn
                 }
-                conduct.itemEnded()
                 if result.failure?.code == "device" { worker.forget(order.lane) }
-                for news in worker.takeNews() { _ = channel.send(WorkerMessage.laidOut(news)) }
-                guard case .done = channel.send(WorkerMessage.result(result)) else { return }
+                for news in worker.takeNews() { conduct.tell(.laidOut(news)) }
+                conduct.report(result)
             }
             if conduct.leavesDevice { worker.forgetDevices() }
         }
@@ -92,7 +89,7 @@ private final class ItemWorker {
     private lazy var verifier = OutputVerifier()
     private let devices = InferenceDevices()
     private lazy var enhancer: Enhancer? =
-        if case .enhance(let terms) = work { Enhancer(terms, devices, entry) } else { nil }
+        if case .enhance(let terms, _) = work { Enhancer(terms, devices, entry) } else { nil }
     private lazy var inference: InferenceWorker? =
         if case .infer(let terms) = work { InferenceWorker(terms, devices, entry) } else { nil }
 
@@ -106,13 +103,16 @@ private final class ItemWorker {
         of order: WorkOrder, _ inputs: [Int32], onProgress: @escaping (ItemProgress) -> Bool
     ) -> ItemResult {
         let result: ItemResult? =
-            switch order {
-            case .export(let item):
-                exporter.export(item, input: inputs.first, into: outputs, onProgress: onProgress)
-            case .enhance(let item):
-                inputs.first.flatMap { enhancer?.enhance(item, input: $0, into: outputs, onProgress: onProgress) }
-            case .infer(let item): inference?.infer(item, inputs: inputs, into: outputs, onProgress: onProgress)
-            case .verify(let item): inputs.first.map { verifier.verify(item, input: $0, onProgress: onProgress) }
+            switch (order, work) {
+            case (.export(let picture), .export(let terms)):
+                exporter.export(picture.item(terms), input: inputs.first, into: outputs, onProgress: onProgress)
+            case (.enhance(let picture), .enhance(_, let terms)):
+                inputs.first.flatMap {
+                    enhancer?.enhance(picture.item(terms), input: $0, into: outputs, onProgress: onProgress)
+                }
+            case (.infer(let item), _): inference?.infer(item, inputs: inputs, into: outputs, onProgress: onProgress)
+            case (.verify(let item), _): inputs.first.map { verifier.verify(item, input: $0, onProgress: onProgress) }
+            default: nil
             }
         guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
         return result

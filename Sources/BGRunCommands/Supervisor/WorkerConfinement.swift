@@ -16,8 +16,9 @@ import ResourceProbe
 enum WorkerConfinement {
     /// What a worker is there for.
     enum Start {
-        /// What the work is, where the outputs go, and the model's weights where they were laid out before.
-        case items(WorkerTerms.Work, OutputFolder, WeightEntry?)
+        /// What the work is, where the outputs go, by what an item begins that was handed out ahead, and the model's
+        /// weights where they were laid out before.
+        case items(WorkerTerms.Work, OutputFolder, BeginPermit, WeightEntry?)
         case layingOut(LayingOut)
     }
 
@@ -31,10 +32,12 @@ enum WorkerConfinement {
         guard case .message(let message) = received, let first = descriptors.first else { return nil }
         switch message {
         case .confine(let terms):
+            guard descriptors.count > 1 else { return nil }
             let outputs = try OutputFolder(path: terms.outputFolder, adopting: first)
             try confine(
                 to: grants(terms, folder: first, ProcessInfo.processInfo.environment), mayExecute: terms.mayUseDevice)
-            return .items(terms.work, outputs, entry(descriptors.dropFirst().first, terms.weights))
+            let weights = entry(descriptors.dropFirst(2).first, terms.weights)
+            return .items(terms.work, outputs, BeginPermit(adopting: descriptors[1]), weights)
         case .layOut(let order):
             try confine(to: DriverPlaces.libraries + order.model.files.map { Grant($0, .read) }, mayExecute: false)
             return .layingOut(LayingOut(order: order, sheet: first, known: descriptors.dropFirst().first))

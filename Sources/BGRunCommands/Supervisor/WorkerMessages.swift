@@ -14,6 +14,13 @@ enum HostMessage: Codable, Sendable {
     ///
     /// - environment: What the device's driver wants set before its first call.
     case run(WorkOrder, environment: [String: String])
+    /// The same while another item is in work, to be begun when that one has ended and there is the permit to, which was given
+    /// before.
+    case runAhead(WorkOrder)
+    /// The item that came ahead does not begin: the permit was taken back.
+    case withdraw
+    /// What was reported is written down: that item is not done again.
+    case noted
     /// From the next chunk on, for this item and those that follow.
     case terms(RunTerms)
     /// Stand still between two bands of the item in work, and say so.
@@ -29,8 +36,8 @@ enum HostMessage: Codable, Sendable {
 
 /// One item, as a worker gets it.
 enum WorkOrder: Codable, Sendable {
-    case export(ExportItem)
-    case enhance(ExportItem)
+    case export(PictureOrder)
+    case enhance(PictureOrder)
     case infer(InferenceItem)
     case verify(VerifyItem)
 
@@ -63,17 +70,17 @@ struct WorkerTerms: Codable, Sendable {
 
     /// What the kind of work adds.
     enum Work: Codable, Sendable {
-        case export(files: [String])
-        case enhance(EnhanceTerms)
+        case export(PictureTerms)
+        case enhance(EnhanceTerms, PictureTerms)
         case infer(InferenceTerms)
         case verify
 
         /// Files that workers read beside the inputs.
         var files: [String] {
             switch self {
-            case .export(let files): files
+            case .export(let terms): terms.settings.flatMap(\.markFiles).map(\.path)
             case .verify: []
-            case .enhance(let terms): terms.model.files
+            case .enhance(let terms, _): terms.model.files
             case .infer(let terms): terms.files
             }
         }

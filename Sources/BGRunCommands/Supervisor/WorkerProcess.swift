@@ -6,6 +6,8 @@ import SchedulingCore
 /// down.
 struct WorkerProcess {
     let channel: PacketChannel
+    /// To begin what it has ahead.
+    let permit: BeginPermit
     let processID: pid_t
 
     /// Starts this program again as a worker, in a process group of its own: Ctrl-C in the terminal reaches the
@@ -14,7 +16,9 @@ struct WorkerProcess {
     ///
     /// - Throws: ``SpawnFailure`` when the system refuses.
     init() throws(SpawnFailure) {
+        guard let permit = BeginPermit() else { throw SpawnFailure(function: "eventfd", status: errno) }
         guard let (host, worker) = PacketChannel.pair() else {
+            permit.closeDescriptor()
             throw SpawnFailure(function: "socketpair", status: errno)
         }
         defer { worker.closeDescriptor() }
@@ -40,9 +44,11 @@ struct WorkerProcess {
         let status = posix_spawn(&processID, "/proc/self/exe", &actions, &attributes, arguments, environ)
         guard status == 0 else {
             host.closeDescriptor()
+            permit.closeDescriptor()
             throw SpawnFailure(function: "posix_spawn", status: status)
         }
         channel = host
+        self.permit = permit
         self.processID = processID
     }
 
@@ -53,6 +59,7 @@ struct WorkerProcess {
     /// Waits for the end of a process that has closed its socket or was killed.
     func reap() -> JobMachine.Death {
         channel.closeDescriptor()
+        permit.closeDescriptor()
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
         let signal = status & 0x7f

@@ -30,3 +30,6 @@ int bg_rename(int folder, const char *from, const char *to, unsigned flags);
 
 // Whether a byte of an open file is in memory, so that to read it waits for no disk (preadv2(2), RWF_NOWAIT).
 bool bg_is_at_hand(int file, off_t place);
+
+// A counter as a descriptor, closed on exec, of which each read takes one, and fails at once where there is none left.
+int bg_event(void);

@@ -74,6 +74,12 @@ extension JobMachine {
     package enum Action: Hashable, Sendable {
         /// Hand the item to that worker; start a process first where there is none.
         case run(item: Int, worker: Int, Terms)
+        /// Hand the item to that worker beside the one that it has: it begins it by itself when that one has ended.
+        case runAfter(item: Int, worker: Int, Terms)
+        /// That worker is at the item that it got ahead.
+        case began(item: Int, worker: Int)
+        /// Take the item back that was handed out ahead, and tell when that was done; it may have begun.
+        case withdraw(worker: Int)
         /// Have that worker come to a halt between two chunks of its item, and tell when it has.
         case halt(worker: Int)
         /// Let a worker go on that was to halt.
@@ -97,17 +103,21 @@ extension JobMachine {
         package var hang: Duration
         /// Time for items in flight after a stop (rule 71).
         package var grace: Duration
+        /// Workers get the next item while they are at one.
+        package var handsOutAhead: Bool
         /// As many times that for one encode of each worker that is to end within it.
         package static let encodeGraces = 6
 
         package init(
-            workers: Int, claimBytes: Int, hang: Duration = .seconds(60), grace: Duration = .seconds(5)
+            workers: Int, claimBytes: Int, hang: Duration = .seconds(60), grace: Duration = .seconds(5),
+            handsOutAhead: Bool = false
         ) {
             precondition(workers > 0, "a job without workers would never end")
             self.workers = workers
             self.claimBytes = claimBytes
             self.hang = hang
             self.grace = grace
+            self.handsOutAhead = handsOutAhead
         }
 
         package var shareBytes: Int { claimBytes / workers }

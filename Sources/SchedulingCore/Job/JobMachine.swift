@@ -2,8 +2,8 @@ package import TaskModel
 
 /// Decides what the workers of one job do next.
 ///
-/// Items are numbered from 0. At most one is in flight per worker, and each is settled exactly once. Times are those
-/// since the job was made; the caller brings them along with the events.
+/// Items are numbered from 0. At most one is at work per worker, which may have another one ahead, and each is settled
+/// exactly once. Times are those since the job was made; the caller brings them along with the events.
 package struct JobMachine: Sendable {
     private enum State: Sendable {
         /// Nothing was handed out. Leaves by `start` or `stop`.
@@ -29,7 +29,7 @@ package struct JobMachine: Sendable {
         case idle
         case busy(Busy)
         /// Told to die; leaves by `workerDied` with the fate decided when it was killed.
-        case dying(item: Int, Fate)
+        case dying(Busy, Fate)
 
         var isIdle: Bool {
             if case .idle = self { true } else { false }
@@ -66,6 +66,10 @@ package struct JobMachine: Sendable {
         var encode: (what: Encode, since: Duration)?
         /// Until when a stop waits for the one encode that it spares.
         var sparedUntil: Duration?
+        /// What the worker begins by itself when this one has ended.
+        var ahead: (item: Int, terms: Terms)?
+        /// That was asked back.
+        var isWithdrawing = false
     }
 
     /// What becomes of an item whose worker is killed.
@@ -173,25 +177,51 @@ package struct JobMachine: Sendable {
     package mutating func itemFinished(worker: Int, _ verdict: Verdict, at now: Duration) -> [Action] {
         // The result of a worker that was told to die no longer counts: its process ends all the same.
         guard let busy = slots[worker].busy else { return [] }
-        slots[worker] = .idle
+        let began = advance(worker, from: busy, at: now)
         let terms = busy.terms
         switch verdict {
         case .made(let megapixels):
             lanes.finished(on: terms.lane, seconds: (now - busy.since).inSeconds, megapixels: megapixels)
-            return settle(busy.item, .reported, failed: false) + proceed(at: now)
+            return settle(busy.item, .reported, failed: false) + began + proceed(at: now)
         case .needsMemory where !terms.alone && limits.workers > 1:
             alone.append((busy.item, busy.leavesDevice ? .cpu : terms.lane))
-            return proceed(at: now)
+            return began + proceed(at: now)
         case .givenUp where busy.leavesDevice, .deviceFailed where busy.leavesDevice:
             doAgain(busy.item, on: .cpu, alone: terms.alone)
-            return proceed(at: now)
+            return began + proceed(at: now)
         case .deviceFailed where terms.lane == .device:
-            return deviceFailed(busy.item, .reported, alone: terms.alone, at: now)
+            return began + deviceFailed(busy.item, .reported, alone: terms.alone, at: now)
         case .failed, .needsMemory, .deviceFailed:
-            return settle(busy.item, .reported, failed: true) + proceed(at: now)
+            return settle(busy.item, .reported, failed: true) + began + proceed(at: now)
         case .givenUp:
-            return settle(busy.item, .unfinished, failed: false) + proceed(at: now)
+            return settle(busy.item, .unfinished, failed: false) + began + proceed(at: now)
         }
+    }
+
+    /// A worker whose item has ended is at the one that it had ahead, or has nothing to do.
+    private mutating func advance(_ worker: Int, from busy: Busy, at now: Duration) -> [Action] {
+        guard let (item, terms) = busy.ahead else {
+            slots[worker] = .idle
+            return []
+        }
+        var next = Busy(item: item, terms: terms, since: now, heard: now, patience: limits.hang)
+        // It hears within this item what it was told too late for the last one.
+        if busy.motion != .going { next.motion = .halting }
+        slots[worker] = .busy(next)
+        return [.began(item: item, worker: worker)]
+    }
+
+    /// The worker does not begin the item that it had ahead, as ``Action/withdraw(worker:)`` asked for.
+    package mutating func withdrawn(worker: Int, at now: Duration) -> [Action] {
+        guard var busy = slots[worker].busy else { return [] }
+        takeBack(from: &busy)
+        slots[worker] = .busy(busy)
+        return proceed(at: now)
+    }
+
+    private mutating func takeBack(from busy: inout Busy) {
+        if let (item, terms) = busy.ahead { again.append((item, terms.lane)) }
+        (busy.ahead, busy.isWithdrawing) = (nil, false)
     }
 
     /// The process of a worker is gone, whoever ended it.
@@ -200,17 +230,20 @@ package struct JobMachine: Sendable {
         case .idle:
             // It had nothing to do: the next item starts a fresh one.
             return []
-        case .dying(let item, .settled(let settlement)):
+        case .dying(var busy, let fate):
+            takeBack(from: &busy)
             slots[worker] = .idle
-            return settle(item, settlement, failed: settlement != .unfinished) + proceed(at: now)
-        case .dying(let item, .againOnCPU):
-            slots[worker] = .idle
-            doAgain(item, on: .cpu, alone: false)
-            return proceed(at: now)
-        case .dying(let item, .failedByDevice(let settlement, let alone)):
-            slots[worker] = .idle
-            return deviceFailed(item, settlement, alone: alone, at: now)
-        case .busy(let busy):
+            switch fate {
+            case .settled(let settlement):
+                return settle(busy.item, settlement, failed: settlement != .unfinished) + proceed(at: now)
+            case .againOnCPU:
+                doAgain(busy.item, on: .cpu, alone: false)
+                return proceed(at: now)
+            case .failedByDevice(let settlement, let alone):
+                return deviceFailed(busy.item, settlement, alone: alone, at: now)
+            }
+        case .busy(var busy):
+            takeBack(from: &busy)
             slots[worker] = .idle
             if death == .signaled(Self.sigkill), killedOnce.insert(busy.item).inserted {
                 // Nobody's fault for sure, most likely the kernel wanted memory: once more, with nothing beside it.
@@ -329,6 +362,7 @@ package struct JobMachine: Sendable {
         var actions: [Action] = []
         for worker in slots.indices {
             guard var busy = slots[worker].busy else { continue }
+            actions += withdraw(from: &busy, worker)
             if givingUp {
                 actions.append(.giveUp(worker: worker))
             } else if busy.motion != .going {
@@ -359,7 +393,7 @@ package struct JobMachine: Sendable {
             } else {
                 continue
             }
-            slots[worker] = .dying(item: busy.item, fate)
+            slots[worker] = .dying(busy, fate)
             actions.append(.kill(worker: worker))
         }
         return actions
@@ -429,6 +463,8 @@ package struct JobMachine: Sendable {
         let allowed = pause == .none ? min(concurrency, limits.workers) : 0
         var going = slots.count(where: \.isGoing)
         while going > allowed, let worker = latest(where: { $0.motion == .going }), var busy = slots[worker].busy {
+            // First, so that it does not begin another one instead of coming to a halt.
+            actions += withdraw(from: &busy, worker)
             busy.motion = .halting
             slots[worker] = .busy(busy)
             actions.append(.halt(worker: worker))
@@ -445,12 +481,50 @@ package struct JobMachine: Sendable {
             actions.append(.run(item: item, worker: worker, terms))
             going += 1
         }
+        if going < allowed {
+            actions += shareOut()
+        } else if pause == .none {
+            actions += handOutAhead()
+        }
         let standsStill = slots.allSatisfy { $0.isIdle || $0.busy?.motion == .halted }
         if pause == .coming, standsStill, unsettled > 0 {
             pause = .here
             actions.append(.paused)
         }
         return actions
+    }
+
+    /// Gives workers their next items, so that none waits between two. What is left at the end goes to whoever is free
+    /// first, and what may go to a device is not decided ahead.
+    private mutating func handOutAhead() -> [Action] {
+        guard limits.handsOutAhead else { return [] }
+        var actions: [Action] = []
+        for worker in slots.indices where again.count + itemCount - nextItem > slots.count {
+            guard var busy = slots[worker].busy, busy.motion == .going, busy.ahead == nil, busy.terms.lane == .cpu,
+                (again.first?.lane ?? lanes.coming) == .cpu, let (item, terms) = takeNext()
+            else { continue }
+            busy.ahead = (item, terms)
+            slots[worker] = .busy(busy)
+            actions.append(.runAfter(item: item, worker: worker, terms))
+        }
+        return actions
+    }
+
+    /// Takes back an item that waits for its worker while another worker has nothing to do.
+    private mutating func shareOut() -> [Action] {
+        for worker in slots.indices {
+            guard var busy = slots[worker].busy, busy.ahead != nil else { continue }
+            let actions = withdraw(from: &busy, worker)
+            slots[worker] = .busy(busy)
+            return actions
+        }
+        return []
+    }
+
+    private func withdraw(from busy: inout Busy, _ worker: Int) -> [Action] {
+        guard busy.ahead != nil, !busy.isWithdrawing else { return [] }
+        busy.isWithdrawing = true
+        return [.withdraw(worker: worker)]
     }
 
     private func latest(where isMeant: (Busy) -> Bool) -> Int? {

@@ -79,15 +79,18 @@ package struct LanePolicy: Sendable {
 
     /// The lane of the next item.
     package mutating func next() -> Lane {
+        let lane = coming
+        if lane == .device, preference == .measured, choice == nil { deviceHandedOut += 1 }
+        return lane
+    }
+
+    /// What ``next()`` would return.
+    package var coming: Lane {
         guard deviceIsUsable else { return .cpu }
         switch preference {
         case .cpu: return .cpu
         case .requireDevice, .preferDevice: return .device
-        case .measured:
-            if let choice { return choice }
-            guard deviceHandedOut <= Self.samplesPerLane else { return .cpu }
-            deviceHandedOut += 1
-            return .device
+        case .measured: return choice ?? (deviceHandedOut <= Self.samplesPerLane ? .device : .cpu)
         }
     }
 
