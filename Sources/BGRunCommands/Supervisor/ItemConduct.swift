@@ -216,10 +216,10 @@ final class ItemConduct {
             given = (order, environment, inputs)
             // It comes after what was reported before is written down.
             awaitsNote = false
-        case .runAhead(let order):
+        case .runAhead(let order, let notes):
             precondition(ahead == nil, "an item was handed out beside two others")
             ahead = (order, [:], inputs)
-            awaitsNote = false
+            if notes { awaitsNote = false }
         case .noted:
             awaitsNote = false
         case .withdraw:

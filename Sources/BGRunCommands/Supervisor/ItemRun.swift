@@ -103,6 +103,12 @@ final class ItemRun<Plan: WorkPlan> {
         var refusal: ItemResult?
     }
 
+    /// How an item is handed out to a worker that has another one.
+    private struct Ahead {
+        /// What the worker reported last is written down.
+        var notes: Bool
+    }
+
     /// Makes a run with processes that were started ahead, of which those that are too many are ended; the others are started
     /// when they are needed.
     init(
@@ -367,11 +373,11 @@ final class ItemRun<Plan: WorkPlan> {
         for action in actions {
             switch action {
             case .run(let item, let worker, let terms):
-                inFlight[worker] = run(item, on: worker, terms, isAhead: false)
+                inFlight[worker] = run(item, on: worker, terms)
                 refuseIfNeedBe(worker)
             case .runAfter(let item, let worker, let terms):
-                ahead[worker] = run(item, on: worker, terms, isAhead: true)
-                unnoted.remove(worker)
+                let notes = unnoted.remove(worker) != nil
+                ahead[worker] = run(item, on: worker, terms, ahead: .init(notes: notes))
             case .began(_, let worker):
                 inFlight[worker] = ahead.removeValue(forKey: worker)
                 inFlight[worker]?.since = now
@@ -413,7 +419,7 @@ final class ItemRun<Plan: WorkPlan> {
 
     /// Hands an item to a worker, which begins nothing beyond it before what it has finished is known to be: a kill costs
     /// what is in work.
-    private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms, isAhead: Bool) -> InFlight {
+    private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms, ahead: Ahead? = nil) -> InFlight {
         var item = InFlight(item: index, terms: terms, since: now)
         journal.settle()
         do {
@@ -450,14 +456,16 @@ final class ItemRun<Plan: WorkPlan> {
                 ledger.phase("compiling kernels for \(device?.shownName ?? "the device")")
             }
             let order = plan.order(of: index, lane: lane, limits: limits)
-            let message =
-                isAhead
-                ? HostMessage.runAhead(order)
-                : .run(order, environment: terms.lane == .device ? device?.environment ?? [:] : [:])
-            if isAhead { process.permit.give() }
+            let message: HostMessage
+            if let ahead {
+                message = .runAhead(order, notes: ahead.notes)
+                process.permit.give()
+            } else {
+                message = .run(order, environment: terms.lane == .device ? device?.environment ?? [:] : [:])
+            }
             // A worker that died in between is noticed when its socket is read.
             if case .refused(let status) = process.channel.send(message, descriptors: inputs) {
-                if isAhead {
+                if ahead != nil {
                     _ = process.permit.take()
                     tell(worker, .withdraw)
                 }

@@ -16,7 +16,9 @@ enum HostMessage: Codable, Sendable {
     case run(WorkOrder, environment: [String: String])
     /// The same while another item is in work, to be begun when that one has ended and there is the permit to, which was given
     /// before.
-    case runAhead(WorkOrder)
+    ///
+    /// - notes: As ``noted``.
+    case runAhead(WorkOrder, notes: Bool)
     /// The item that came ahead does not begin: the permit was taken back.
     case withdraw
     /// What was reported is written down: that item is not done again.

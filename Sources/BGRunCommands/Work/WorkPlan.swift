@@ -41,6 +41,9 @@ struct PlanRefusal: Hashable, Sendable {
 extension WorkPlan {
     var isFinished: Bool { itemCount == 0 }
 
+    /// Items have one input each. The system bounds how many files may be on their way to processes that do not listen.
+    var haveOneInput: Bool { (0..<itemCount).allSatisfy { inputs(of: $0).count == 1 } }
+
     /// Files that stand among outputs and are none.
     var unknownFiles: [String] {
         passedOver.filter { ["unknown", "unrecorded"].contains($0.code) }.map(\.input)

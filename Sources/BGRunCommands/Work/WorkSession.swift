@@ -228,7 +228,8 @@ struct WorkSession<Kind: Work> {
         let settings = ItemRunSettings(
             limits: JobMachine.Limits(
                 workers: workers, claimBytes: flags.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
-                hang: flags.stallLimit.duration, grace: flags.grace.duration, handsOutAhead: !flags.isolate),
+                hang: flags.stallLimit.duration, grace: flags.grace.duration,
+                handsOutAhead: !flags.isolate && plan.haveOneInput),
             decodeLimits: work.decodeLimits,
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,
