@@ -71,6 +71,24 @@ import Testing
         #expect(try place.contents("out").count == Photos.count)
     }
 
+    @Test("inputs that vanish while others are in work fail, and hold up none")
+    func vanishingInputs() throws {
+        try place.putPhotos()
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--workers", "1", "--json"],
+            in: place, environment: ["BGRUN_TEST_SLOW_ENCODE_ON": "photo-0002:5"])
+        try #require(run.waits(for: "\"files\":1,"))
+        for number in [4, 5, 7, 12] {
+            try FileManager.default.removeItem(
+                atPath: place.path + "/photos/photo-00\(number < 10 ? "0" : "")\(number).jpg")
+        }
+        let ended = run.end()
+        #expect(ended.status == 65)
+        let counts = try #require(try ended.json()["counts"] as? [String: Int])
+        #expect(counts["failed"] == 4 && counts["good"] == Photos.count - 4)
+        #expect(try place.contents("out").count == Photos.count - 4)
+    }
+
     @Test func aStopDoesNotWaitForAnEncodeThatTakesLonger() throws {
         try place.putPhotos()
         let run = try CommandRun(

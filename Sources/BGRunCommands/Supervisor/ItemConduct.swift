@@ -40,12 +40,7 @@ final class ItemConduct {
     /// In a codec that gives few signs of life or none.
     private var isSilent = false
     private var saidHalted = false
-    /// To be begun next.
-    private var given: HandedOut?
-    /// To be begun next with the permit.
-    private var ahead: HandedOut?
-    private let permit: BeginPermit
-    private var hasPermit = false
+    private let next: NextItem<HandedOut>
     /// What it reported last may not be written down yet.
     private var awaitsNote = false
     /// The device was taken away: nothing that is held there may be kept.
@@ -58,7 +53,7 @@ final class ItemConduct {
 
     init(_ channel: PacketChannel, _ permit: BeginPermit) {
         self.channel = channel
-        self.permit = permit
+        next = NextItem(permit)
         begin = clock.now
     }
 
@@ -68,30 +63,26 @@ final class ItemConduct {
     func nextItem() -> HandedOut? {
         leavesDevice = false
         while !isOver, !leavesDevice {
-            if let item = takeNext() {
+            let item = next.take {
+                itemBegins()
+                listenIfAsked()
+            }
+            if let item {
                 isOnDevice = item.order.lane != .cpu
-                saidHalted = false
-                isSilent = false
-                let now = now
-                nextSign = now + Self.signInterval
-                pacer.itemBegins(at: now)
                 return item
             }
-            listen(waiting: true, duringItem: false)
+            waitForNext()
         }
         return nil
     }
 
-    private func takeNext() -> HandedOut? {
-        if let item = given {
-            given = nil
-            return item
-        }
-        // The permit comes before the item.
-        hasPermit = hasPermit || permit.take()
-        guard hasPermit, let item = ahead else { return nil }
-        (ahead, hasPermit) = (nil, false)
-        return item
+    /// What is heard from now on is meant for the next item.
+    private func itemBegins() {
+        saidHalted = false
+        isSilent = false
+        let now = now
+        nextSign = now + Self.signInterval
+        pacer.itemBegins(at: now)
     }
 
     /// Tells what came of the item; the next one may begin.
@@ -194,6 +185,16 @@ final class ItemConduct {
         }
     }
 
+    /// Takes one message, or returns when the item ahead may begin: others may come after it.
+    private func waitForNext() {
+        var ends = [
+            pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: next.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&ends, nfds_t(ends.count), -1) > 0, ends[1].revents == 0 else { return }
+        listen(waiting: false, duringItem: false)
+    }
+
     private func listenIfAsked() {
         var ends = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
         while !isOver, poll(&ends, 1, 0) > 0 { listen(waiting: false, duringItem: true) }
@@ -212,19 +213,17 @@ final class ItemConduct {
     private func obey(_ message: HostMessage, _ inputs: [Int32], duringItem: Bool) {
         switch message {
         case .run(let order, let environment):
-            precondition(given == nil && !duringItem, "an item was handed out beside another")
-            given = (order, environment, inputs)
+            next.give((order, environment, inputs))
+            itemBegins()
             // It comes after what was reported before is written down.
             awaitsNote = false
         case .runAhead(let order, let notes):
-            precondition(ahead == nil, "an item was handed out beside two others")
-            ahead = (order, [:], inputs)
+            next.sendAhead((order, [:], inputs))
             if notes { awaitsNote = false }
         case .noted:
             awaitsNote = false
         case .withdraw:
-            for input in ahead?.inputs ?? [] { close(input) }
-            (ahead, hasPermit) = (nil, false)
+            for input in next.withdraw()?.inputs ?? [] { close(input) }
         case .terms(let terms):
             givesWay = terms.priority == .background
             pacer.setTerms(chunkTarget: terms.chunkTarget, dutyCycle: terms.dutyCycle, at: now)

@@ -140,15 +140,13 @@ final class ItemRun<Plan: WorkPlan> {
         hearHost()
         perform(machine.start(at: now))
         while true {
+            settleRefused()
             if let outcome {
                 showProgress(force: true)
                 endWorkers()
                 return outcome
             }
             for worker in waitForEvents() { listen(to: worker) }
-            let refused = self.refused
-            self.refused = []
-            for (worker, result) in refused { finished(worker, result) }
             checkForStop()
             hearHost()
             perform(machine.timePassed(now: now))
@@ -170,7 +168,6 @@ final class ItemRun<Plan: WorkPlan> {
         // Waking up for the display and the journal is the same rhythm; a paused job has neither.
         var deadlines = machine.isPaused ? [] : [now + ItemRunSettings.flushInterval]
         deadlines += [machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }].compactMap(\.self)
-        if !refused.isEmpty { deadlines.append(now) }
         let milliseconds = deadlines.min().map { max(0, ($0 - now).inSeconds * 1000) }
         let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
         return count > 0 ? workers.indices.filter { descriptors[$0].revents != 0 } : []
@@ -178,6 +175,8 @@ final class ItemRun<Plan: WorkPlan> {
 
     private func listen(to worker: Int) {
         while let process = workers[worker] {
+            // A worker that was to begin what could not be handed out is at the next one already.
+            settleRefused()
             switch process.channel.receive(WorkerMessage.self, waiting: false) {
             case .nothingYet:
                 return
@@ -214,6 +213,14 @@ final class ItemRun<Plan: WorkPlan> {
         case .laidOut(let model):
             if laidOut.count < LayingOutOrder.mostModels, !laidOut.contains(model) { laidOut.append(model) }
         case .result(let result):
+            finished(worker, result)
+        }
+    }
+
+    private func settleRefused() {
+        while let (worker, result) = refused.popLast() {
+            // Before the next item is handed out in its place.
+            failIfNeedBe()
             finished(worker, result)
         }
     }
@@ -278,9 +285,12 @@ final class ItemRun<Plan: WorkPlan> {
         if let limit = settings.expireAfter, now >= limit {
             stop(.timeBudget, "The time is over")
         }
-        if let error = handingOutTrouble ?? journal.error, fault == nil {
-            fail(error)
-        }
+        failIfNeedBe()
+    }
+
+    private func failIfNeedBe() {
+        guard fault == nil, let error = handingOutTrouble ?? journal.error else { return }
+        fail(error)
     }
 
     private func tellDeviceLoss() {
@@ -376,8 +386,9 @@ final class ItemRun<Plan: WorkPlan> {
                 inFlight[worker] = run(item, on: worker, terms)
                 refuseIfNeedBe(worker)
             case .runAfter(let item, let worker, let terms):
-                let notes = unnoted.remove(worker) != nil
-                ahead[worker] = run(item, on: worker, terms, ahead: .init(notes: notes))
+                let item = run(item, on: worker, terms, ahead: .init(notes: unnoted.contains(worker)))
+                if item.refusal == nil { unnoted.remove(worker) }
+                ahead[worker] = item
             case .began(_, let worker):
                 inFlight[worker] = ahead.removeValue(forKey: worker)
                 inFlight[worker]?.since = now
@@ -410,10 +421,11 @@ final class ItemRun<Plan: WorkPlan> {
 
     /// - Returns: Whether the worker had not begun what it had ahead, and does not.
     private func takeBack(from worker: Int) -> Bool {
-        // One that could not be handed out has no permit.
-        guard ahead[worker]?.refusal != nil || workers[worker]?.permit.take() == true else { return false }
+        if ahead[worker]?.refusal == nil {
+            guard let process = workers[worker], process.permit.take() else { return false }
+            tell(worker, .withdraw)
+        }
         ahead[worker] = nil
-        tell(worker, .withdraw)
         return true
     }
 
@@ -459,18 +471,15 @@ final class ItemRun<Plan: WorkPlan> {
             let message: HostMessage
             if let ahead {
                 message = .runAhead(order, notes: ahead.notes)
-                process.permit.give()
             } else {
                 message = .run(order, environment: terms.lane == .device ? device?.environment ?? [:] : [:])
             }
             // A worker that died in between is noticed when its socket is read.
             if case .refused(let status) = process.channel.send(message, descriptors: inputs) {
-                if ahead != nil {
-                    _ = process.permit.take()
-                    tell(worker, .withdraw)
-                }
                 let reason = "it could not be handed to a worker: \(String(cString: strerror(status)))"
                 item.refusal = ItemResult(failure: .init(code: "notHandedOut", reason: reason))
+            } else if ahead != nil {
+                process.permit.give()
             }
             adviseAhead(of: index)
         } catch {

@@ -14,8 +14,8 @@ enum HostMessage: Codable, Sendable {
     ///
     /// - environment: What the device's driver wants set before its first call.
     case run(WorkOrder, environment: [String: String])
-    /// The same while another item is in work, to be begun when that one has ended and there is the permit to, which was given
-    /// before.
+    /// The same while another item is in work, to be begun when that one has ended and there is the permit to, which is given
+    /// after this.
     ///
     /// - notes: As ``noted``.
     case runAhead(WorkOrder, notes: Bool)
