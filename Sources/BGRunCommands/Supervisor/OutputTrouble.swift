@@ -22,6 +22,8 @@ package struct OutputTrouble {
             if result.status == .good || result.status == .damaged { inRow = 0 }
             return false
         }
+        // What was in work then fails the same way.
+        guard verdict == nil else { return true }
         inRow += 1
         if failure.code == "diskFull" {
             verdict = (.writeFailed, "The volume of the outputs is full (\(failure.reason)). Make room there")
