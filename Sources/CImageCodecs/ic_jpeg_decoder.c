@@ -21,7 +21,7 @@ struct ic_jpeg_decoder {
 
 static void watch_scans(j_common_ptr common) {
     ic_jpeg_decoder *decoder = common->client_data;
-    if (!ic_may_go_on(&decoder->pulse)) {
+    if (decoder->cinfo.output_scanline % IC_JPEG_ROWS_BETWEEN_PULSES == 0 && !ic_may_go_on(&decoder->pulse)) {
         decoder->errors.is_stopped = 1;
         common->err->error_exit(common);
     }

@@ -44,7 +44,10 @@ static void end_output(j_compress_ptr cinfo) {
 
 static void watch_passes(j_common_ptr common) {
     ic_jpeg_encoder *encoder = common->client_data;
-    if (ic_may_go_on(&encoder->pulse)) return;
+    const struct jpeg_compress_struct *cinfo = &encoder->cinfo;
+    // After the last row come the passes over all of them.
+    int is_between = cinfo->next_scanline < cinfo->image_height && cinfo->next_scanline % IC_JPEG_ROWS_BETWEEN_PULSES != 0;
+    if (is_between || ic_may_go_on(&encoder->pulse)) return;
     encoder->errors.is_stopped = 1;
     common->err->error_exit(common);
 }

@@ -7,7 +7,11 @@
 
 #include "include/ic_jpeg.h"
 
-enum { IC_JPEG_DAMAGE_KINDS = 8 };
+enum {
+    IC_JPEG_DAMAGE_KINDS = 8,
+    /// libjpeg calls back for every row, which is more often than anybody needs to be asked.
+    IC_JPEG_ROWS_BETWEEN_PULSES = 8,
+};
 
 /// libjpeg's error manager with a place to jump to. Must stay the first member for the cast from `cinfo->err`.
 typedef struct ic_jpeg_errors {

@@ -2,8 +2,15 @@ import CProcess
 import Foundation
 import Glibc
 
-/// One end of a socket between two processes of this program. A message is one packet of JSON.
+/// One end of a socket between two processes. A message is one packet.
 package struct PacketChannel {
+    /// What the messages are written in.
+    package enum Language: Sendable {
+        case json
+        /// For two processes of the same build, and many messages.
+        case compact
+    }
+
     /// Descriptor of the started process's end in that process.
     package static let childDescriptor: Int32 = 3
     /// Longest message in bytes; what is longer does not fit into the socket either.
@@ -17,17 +24,19 @@ package struct PacketChannel {
     }
 
     package let descriptor: Int32
+    private let language: Language
 
-    package init(descriptor: Int32) {
+    package init(descriptor: Int32, _ language: Language = .json) {
         self.descriptor = descriptor
+        self.language = language
     }
 
     /// - Returns: Both ends, closed on exec; nil when the system has none to give.
-    package static func pair() -> (host: PacketChannel, worker: PacketChannel)? {
+    package static func pair(_ language: Language = .json) -> (host: PacketChannel, worker: PacketChannel)? {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
-        return (PacketChannel(descriptor: ends[0]), PacketChannel(descriptor: ends[1]))
+        return (PacketChannel(descriptor: ends[0], language), PacketChannel(descriptor: ends[1], language))
     }
 
     package enum Sent {
@@ -40,10 +49,10 @@ package struct PacketChannel {
 
     /// Sends a message, and up to 64 descriptors, which the other side gets open; this side keeps its own.
     package func send(_ message: some Encodable, descriptors: [Int32] = []) -> Sent {
-        guard let data = try? JSONEncoder().encode(message) else {
-            preconditionFailure("a message has a value that JSON cannot hold")
+        guard let packet = try? packet(message) else {
+            preconditionFailure("a message has a value that its language cannot hold")
         }
-        return data.withUnsafeBytes { bytes in
+        return packet.withUnsafeBytes { bytes in
             while true {
                 let sent = bg_send(
                     descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), descriptors, descriptors.count)
@@ -76,10 +85,24 @@ package struct PacketChannel {
                 if count < 0 && errno == EAGAIN { return .nothingYet }
                 descriptors = Array(received[..<receivedCount])
                 guard count > 0 else { return .closed }
-                let data = Data(buffer[..<count])
-                guard let message = try? JSONDecoder().decode(Message.self, from: data) else { return .closed }
+                let packet = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                guard let message: Message = try? self.message(packet) else { return .closed }
                 return .message(message)
             }
+        }
+    }
+
+    private func packet(_ message: some Encodable) throws -> [UInt8] {
+        switch language {
+        case .json: [UInt8](try JSONEncoder().encode(message))
+        case .compact: try CompactCoding.encode(message)
+        }
+    }
+
+    private func message<Message: Decodable>(_ packet: UnsafeRawBufferPointer) throws -> Message {
+        switch language {
+        case .json: try JSONDecoder().decode(Message.self, from: Data(packet))
+        case .compact: try CompactCoding.decode(Message.self, from: packet)
         }
     }
 

@@ -30,8 +30,18 @@ package final class ConditionsMonitor: ConditionsProvider {
     private let wakeUpCount = Atomic<Int>(0)
 
     /// A monitor that is not started yet.
-    package convenience init(_ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings()) {
-        self.init(reader, settings: settings, openEvents: { KernelEvents(root: $0) })
+    ///
+    /// - Parameters:
+    ///   - reader: Where it reads the conditions.
+    ///   - settings: What else it is to look at.
+    ///   - pressureDelay: For how long after its start it looks at the pressure every two seconds, and asks the kernel to
+    ///     report it only then: the kernel takes some 40 ms to take such orders back, also from a process that ends.
+    package convenience init(
+        _ reader: ConditionsReader, settings: ConditionSettings = ConditionSettings(),
+        pressureDelay: Duration = .seconds(1)
+    ) {
+        self.init(
+            reader, settings: settings, openEvents: { KernelEvents(root: $0, pressureDelay: pressureDelay) })
     }
 
     /// A monitor to which sockets deliver device and route events in place of the kernel; it takes them over when it is

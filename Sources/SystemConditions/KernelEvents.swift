@@ -9,19 +9,27 @@ final class KernelEvents {
 
     private enum Kind { case devices, routes, pressure, platformProfile }
 
-    /// The kernel takes some 10 ms to close a trigger, which what ends sooner need not pay for.
-    private static let pressureDelay: Duration = .seconds(1)
+    /// Time from one look at the pressure to the next before there are triggers: their window.
+    private static let pressureInterval: Duration = .seconds(2)
 
     private var descriptors: [(descriptor: Int32, kind: Kind)] = []
     /// When to call ``openDue(at:)``; nil for never.
     private(set) var due: Duration?
+    /// When triggers are opened.
+    private var pressureDue: Duration = .zero
 
     /// Opens what the kernel of this machine offers; for another root there is nothing but its files.
-    init(root: SystemRoot) {
+    ///
+    /// - Parameters:
+    ///   - root: Whose events.
+    ///   - pressureDelay: As that of ``ConditionsMonitor``.
+    init(root: SystemRoot, pressureDelay: Duration) {
         if root.isMachine {
             add(bg_open_device_events(), .devices)
             add(bg_open_route_events(), .routes)
-            due = MonotonicClock.now() + Self.pressureDelay
+            let now = MonotonicClock.now()
+            pressureDue = now + pressureDelay
+            due = min(pressureDue, now + Self.pressureInterval)
         } else {
             watchPressure(root)
         }
@@ -42,11 +50,15 @@ final class KernelEvents {
 
     /// Opens what is to be opened by now.
     ///
-    /// - Returns: What may have changed before.
+    /// - Returns: What may have changed unseen.
     func openDue(at now: Duration) -> ConditionSet {
         guard let due, due <= now else { return [] }
-        self.due = nil
-        watchPressure(SystemRoot())
+        if now < pressureDue {
+            self.due = min(pressureDue, now + Self.pressureInterval)
+        } else {
+            self.due = nil
+            watchPressure(SystemRoot())
+        }
         return ConditionSet(.pressure)
     }
 

@@ -15,8 +15,8 @@ final class ItemConduct {
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(250)
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
-    /// take, and four milliseconds are little beside what a stop may wait.
-    private static let lookInterval: Duration = .milliseconds(4)
+    /// take, and eight milliseconds are little beside what a stop may wait.
+    private static let lookInterval: Duration = .milliseconds(8)
     /// Shortest time between two turns given to others. The kernel does not always let whoever wakes preempt at once; then
     /// the next turn is what ends their wait, and a turn that nobody takes costs about a microsecond.
     private static let turnInterval: Duration = .microseconds(250)

@@ -15,7 +15,7 @@ struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
     func run() throws {
-        let channel = PacketChannel(descriptor: PacketChannel.childDescriptor)
+        let channel = PacketChannel(descriptor: PacketChannel.childDescriptor, .compact)
         volunteerForOutOfMemory()
         // Before there is another thread: that one would keep its rights.
         guard let start = try WorkerConfinement.begin(channel) else { return }

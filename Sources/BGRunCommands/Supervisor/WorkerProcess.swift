@@ -17,7 +17,7 @@ struct WorkerProcess {
     /// - Throws: ``SpawnFailure`` when the system refuses.
     init() throws(SpawnFailure) {
         guard let permit = BeginPermit() else { throw SpawnFailure(function: "eventfd", status: errno) }
-        guard let (host, worker) = PacketChannel.pair() else {
+        guard let (host, worker) = PacketChannel.pair(.compact) else {
             permit.closeDescriptor()
             throw SpawnFailure(function: "socketpair", status: errno)
         }

@@ -22,7 +22,7 @@ extension InProcessHost {
         settings.progress.longest = settings.progress.foreground
         let scheduler = BGTaskScheduler(
             manifest: Manifest(program: Program.manifest), clock: SystemClock(),
-            conditions: ConditionsMonitor.ofThisMachine(outputFolders: hasRoom(folder) ? [folder] : []),
+            conditions: ConditionsMonitor.ofThisMachine(outputFolders: hasRoom(folder) ? [folder] : [], isBrief: true),
             capabilities: OfferedCapabilities(offer, wanted: wanted),
             inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine), settings: settings)
         let host = InProcessHost(scheduler, identifier: request.identifier.rawValue) { StopSignals.wakeUp() }
