@@ -219,7 +219,11 @@ extension JobKeeper {
         case .stoppedItself(.deviceLost): deviceLost(job)
         case .stoppedItself(.conditionLost(let condition)):
             // It may come back: a volume is full, or gone for a while.
-            tell(job, .note, "It stopped for want of \(condition.rawValue), and is tried again later.")
+            let want =
+                condition == .outputVolume
+                ? "Its output volume is full, cannot be written or is gone"
+                : "It stopped for want of \(condition.rawValue)"
+            tell(job, .note, "\(want), and it is tried again later.")
             host.perform { scheduler, now in
                 scheduler.crashed(job, code: "conditionLost.\(condition.rawValue)", at: now)
             }

@@ -154,9 +154,9 @@ extension Scheduler {
         case .delayed(.backoff, let until):
             [
                 WaitReason(
-                    code: .backoff, sentence: "Its last run was lost, and it waits before it tries again.",
+                    code: .backoff, sentence: "Its last run broke off, and it waits before it tries again.",
                     fix: "Wait; where a device was lost, prefer the GPU instead of requiring it.",
-                    measured: "lost \(entry.losses) times", threshold: "\(settings.maxAttempts) times",
+                    measured: "broke off \(entry.losses) times", threshold: "\(settings.maxAttempts) times",
                     earliest: until)
             ]
         case .delayed(let code, let until):
