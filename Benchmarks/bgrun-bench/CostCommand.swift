@@ -21,6 +21,9 @@ struct CostCommand: ParsableCommand {
     @Option(help: "Rounds of exports with the service and without.")
     var rounds = 7
 
+    @Option(help: "Seconds that each export goes on before it is the next one's turn.")
+    var slice = 0.25
+
     func run() throws {
         let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
@@ -113,7 +116,7 @@ struct CostCommand: ParsableCommand {
                     helper: programs[index].helper)
             }
             sync()
-            let result = try TurnsOfPrograms().run(turns)
+            let result = try TurnsOfPrograms(slice: slice).run(turns)
             guard round > 0 else { continue }
             for (index, use) in zip(order, result) { uses[index].append(use) }
         }

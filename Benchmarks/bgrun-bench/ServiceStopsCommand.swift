@@ -101,7 +101,7 @@ struct ServiceStopsCommand: ParsableCommand {
             let job = try service.client.ask(id, .stop)
             guard job.state != .ended else { return nil }
             var end: JobDocument?
-            _ = try service.client.follow(id, after: 0, isWaiting: false) { event in
+            _ = try service.client.follow(id, after: 0, isWaiting: false, isQuiet: true) { event in
                 if event.kind == .ended { end = event.job }
             }
             let time = begin.duration(to: clock.now) / .milliseconds(1)

@@ -83,7 +83,7 @@ final class WorkFeed: Sendable {
 
     private func follow() -> Bool {
         let job = self.job
-        _ = try? service.client.follow(job, after: 0, isWaiting: false) { event in
+        _ = try? service.client.follow(job, after: 0, isWaiting: false, isQuiet: false) { event in
             if let progress = event.progress {
                 state.withLock { $0.progress = progress.fraction * Double(progress.itemsTotal) }
             }

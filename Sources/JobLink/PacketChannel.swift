@@ -7,7 +7,7 @@ package struct PacketChannel {
     /// What the messages are written in.
     package enum Language: Sendable {
         case json
-        /// For two processes of the same build, and many messages.
+        /// For two processes of bgrun itself, and many messages.
         case compact
     }
 

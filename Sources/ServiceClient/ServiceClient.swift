@@ -83,19 +83,21 @@ package struct ServiceClient: Sendable {
     ///   - id: Number of the job.
     ///   - last: The number of the last event that is known.
     ///   - isWaiting: A person waits for it: it is in the foreground meanwhile.
+    ///   - isQuiet: Nobody is shown how far it is: events of that kind are left out.
     ///   - watching: Descriptors to listen to as well.
     ///   - woken: Is called with one of them that can be read, and with nil now and then; false is enough.
     ///   - body: Is called for each event.
     /// - Returns: Why it ended.
     /// - Throws: ``Failure``.
     package func follow(
-        _ id: UInt64, after last: UInt64, isWaiting: Bool, watching: [Int32] = [],
+        _ id: UInt64, after last: UInt64, isWaiting: Bool, isQuiet: Bool, watching: [Int32] = [],
         woken: (Int32?) -> Bool = { _ in true }, _ body: (JobEvent) -> Void
     ) throws(Failure) -> Followed {
         let connection = try connect()
         do throws(ServiceFailure) {
             try connection.send(
-                "GET", "/v1/jobs/\(id)/events" + (isWaiting ? "?attach" : ""), headers: ["Last-Event-ID": "\(last)"])
+                "GET", "/v1/jobs/\(id)/events?" + (isWaiting ? "attach&" : "") + (isQuiet ? "quiet" : ""),
+                headers: ["Last-Event-ID": "\(last)"])
         } catch {
             throw Self.isEnd(error) ? .absent : .unreachable(error)
         }
@@ -103,7 +105,7 @@ package struct ServiceClient: Sendable {
         var lines = EventLines()
         var refusal = Data()
         while true {
-            for descriptor in Self.wait(for: connection.descriptor, watching) {
+            for descriptor in Self.wait(for: connection.descriptor, watching, isQuiet ? -1 : Self.rhythm) {
                 guard woken(descriptor) else { return .enough }
             }
             guard woken(nil) else { return .enough }
@@ -127,13 +129,13 @@ package struct ServiceClient: Sendable {
     /// Milliseconds after which a display may have something to do.
     private static let rhythm: Int32 = 250
 
-    /// Sleeps until something can be read, or a little while.
+    /// Sleeps until something can be read, or for some milliseconds; -1 is without end.
     ///
     /// - Returns: The watched descriptors that can.
-    private static func wait(for socket: Int32, _ watched: [Int32]) -> [Int32] {
+    private static func wait(for socket: Int32, _ watched: [Int32], _ milliseconds: Int32) -> [Int32] {
         var ends = ([socket] + watched).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // An interruption is looked at by whoever watches for signals. Who watches nothing needs no rhythm.
-        _ = poll(&ends, nfds_t(ends.count), watched.isEmpty ? -1 : rhythm)
+        // An interruption is looked at by whoever watches for signals.
+        _ = poll(&ends, nfds_t(ends.count), milliseconds)
         return ends.dropFirst().filter { $0.revents != 0 }.map(\.fd)
     }
 

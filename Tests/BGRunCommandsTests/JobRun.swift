@@ -13,7 +13,7 @@ final class JobRun {
     init(
         _ arguments: [String], in place: TestPlace, environment: [String: String] = [:], first: [JobCommand] = []
     ) throws {
-        guard let (host, worker) = PacketChannel.pair() else { throw CocoaError(.fileReadUnknown) }
+        guard let (host, worker) = PacketChannel.pair(.compact) else { throw CocoaError(.fileReadUnknown) }
         channel = host
         for command in first { _ = host.send(command) }
         // The end of the process closes its only copy.

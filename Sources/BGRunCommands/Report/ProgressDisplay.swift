@@ -53,6 +53,9 @@ struct ProgressDisplay: JobAudience {
         nextTime = style == .plain ? clock.now + style.interval : clock.now
     }
 
+    /// It shows no progress.
+    var isQuiet: Bool { style == .none }
+
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
         guard style != .none, force || clock.now >= nextTime else { return }
         nextTime = clock.now + style.interval

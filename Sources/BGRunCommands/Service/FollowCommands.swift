@@ -60,7 +60,7 @@ struct WaitCommand: ParsableCommand {
                     break
                 }
                 // A service that is lost is started again by the next question.
-                _ = try? ServiceAccess.client.follow(id, after: 0, isWaiting: false) { _ in }
+                _ = try? ServiceAccess.client.follow(id, after: 0, isWaiting: false, isQuiet: true) { _ in }
             }
         }
         if json { try StandardOutput.print(JSONText.encode(jobs) + "\n") }

@@ -54,7 +54,9 @@ final class JobFollower {
     private func followOnce(_ keys: KeyReader?) throws -> ServiceClient.Followed {
         let watched = [signals] + (keys.map { [$0.descriptor] } ?? [])
         do throws(ServiceClient.Failure) {
-            return try client.follow(id, after: last, isWaiting: true, watching: watched) { descriptor in
+            return try client.follow(
+                id, after: last, isWaiting: true, isQuiet: display.isQuiet, watching: watched
+            ) { descriptor in
                 self.woken(descriptor, keys)
             } _: { event in
                 self.show(event)

@@ -25,7 +25,7 @@ final class JobHost: WorkHost {
         self.descriptor = descriptor
     }
 
-    private var channel: PacketChannel { PacketChannel(descriptor: descriptor) }
+    private var channel: PacketChannel { PacketChannel(descriptor: descriptor, .compact) }
 
     /// Begins to listen. To be called once, after ``StopSignals/install()``, whose descriptor tells of new words.
     func listen() {

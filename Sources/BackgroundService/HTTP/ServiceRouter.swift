@@ -124,9 +124,10 @@ package enum ServiceRouter {
     /// Server-sent events (HTML standard, section 9.2), from the one after `Last-Event-ID` on.
     private static func events(of id: UInt64, _ request: Request, _ keeper: JobKeeper) -> Response {
         let last = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) } ?? 0
-        let isWaiting = request.uri.queryParameters["attach"] != nil
+        let query = request.uri.queryParameters
         do throws(Refusal) {
-            let (stream, leave) = try keeper.events(of: id, after: last, isWaiting: isWaiting)
+            let (stream, leave) = try keeper.events(
+                of: id, after: last, isWaiting: query["attach"] != nil, isQuiet: query["quiet"] != nil)
             return Response(
                 status: .ok, headers: Answer.headers("text/event-stream"),
                 body: .init { writer in

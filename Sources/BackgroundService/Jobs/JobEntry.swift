@@ -6,6 +6,17 @@ import TaskStore
 
 /// What the service knows of one job beyond what the scheduler does.
 struct JobEntry {
+    /// Who is told of events.
+    struct Listener {
+        var stream: AsyncStream<JobEvent>.Continuation
+        /// Is not told of progress.
+        var isQuiet: Bool
+
+        func hear(_ event: JobEvent) {
+            if !isQuiet || event.kind != .progress { stream.yield(event) }
+        }
+    }
+
     /// Events that are kept for a client that comes back.
     private static let maxKept = 512
 
@@ -21,7 +32,7 @@ struct JobEntry {
     var wantsSaving = false
     private(set) var events: [JobEvent] = []
     private var lastEvent: UInt64 = 0
-    private var listeners: [UInt64: AsyncStream<JobEvent>.Continuation] = [:]
+    private var listeners: [UInt64: Listener] = [:]
     private var lastListener: UInt64 = 0
 
     init(stored: StoredJob, submission: JobSubmission) {
@@ -40,7 +51,7 @@ struct JobEntry {
         if event.kind == .progress, events.last?.kind == .progress { events.removeLast() }
         events.append(event)
         if events.count > Self.maxKept { events.removeFirst() }
-        for listener in listeners.values { listener.yield(event) }
+        for listener in listeners.values { listener.hear(event) }
         guard event.kind == .ended else { return }
         stopListeners()
     }
@@ -49,17 +60,17 @@ struct JobEntry {
     mutating func forgetEvents() { events = [] }
 
     mutating func stopListeners() {
-        for listener in listeners.values { listener.finish() }
+        for listener in listeners.values { listener.stream.finish() }
         listeners = [:]
     }
 
     /// Sends what came after an event, and whatever comes.
     ///
     /// - Returns: What ``stopListening(_:)`` takes; nil when nothing more can come.
-    mutating func listen(after last: UInt64, _ listener: AsyncStream<JobEvent>.Continuation) -> UInt64? {
-        for event in events where event.id > last { listener.yield(event) }
+    mutating func listen(after last: UInt64, _ listener: Listener) -> UInt64? {
+        for event in events where event.id > last { listener.hear(event) }
         guard stored.state != .ended else {
-            listener.finish()
+            listener.stream.finish()
             return nil
         }
         lastListener += 1
@@ -68,6 +79,6 @@ struct JobEntry {
     }
 
     mutating func stopListening(_ listener: UInt64) {
-        listeners.removeValue(forKey: listener)?.finish()
+        listeners.removeValue(forKey: listener)?.stream.finish()
     }
 }

@@ -313,10 +313,11 @@ package final class JobKeeper: Sendable {
     ///   - id: Number of the job.
     ///   - last: Number of the last event that the client knows.
     ///   - isWaiting: The client shows the job to a person.
+    ///   - isQuiet: The client wants no events of progress.
     /// - Returns: The events, and what is to be called when the client has left, as often as one likes.
     /// - Throws: ``Refusal`` when there is no such job.
     package func events(
-        of id: UInt64, after last: UInt64, isWaiting: Bool
+        of id: UInt64, after last: UInt64, isWaiting: Bool, isQuiet: Bool
     ) throws(Refusal) -> (stream: AsyncStream<JobEvent>, leave: @Sendable () -> Void) {
         let job = JobID(id)
         guard loaded(job) != nil else { throw Self.unknown(id) }
@@ -328,7 +329,7 @@ package final class JobKeeper: Sendable {
             if entry.events.isEmpty {
                 continuation.yield(JobEvent(kind: entry.stored.state == .ended ? .ended : .job, job: now))
             }
-            listener = entry.listen(after: last, continuation)
+            listener = entry.listen(after: last, .init(stream: continuation, isQuiet: isQuiet))
             if isWaiting { entry.attachedClients += 1 }
         }
         if isWaiting { host.perform { scheduler, now in scheduler.promote(job, at: now) } }

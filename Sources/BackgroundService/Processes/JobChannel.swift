@@ -10,6 +10,7 @@ import TaskModel
 final class JobChannel: Sendable {
     let descriptor: Int32
     private let work: JobSubmission.Work
+    private var packets: PacketChannel { PacketChannel(descriptor: descriptor, .compact) }
     private let said = Lock<(end: JobEnd?, lines: ProgressLines)>((nil, ProgressLines()))
 
     private init(descriptor: Int32, work: JobSubmission.Work) {
@@ -21,7 +22,7 @@ final class JobChannel: Sendable {
     static func pair(for work: JobSubmission.Work) throws(SpawnFailure) -> (JobChannel, child: Int32) {
         switch work {
         case .bgrun:
-            guard let (host, child) = PacketChannel.pair() else {
+            guard let (host, child) = PacketChannel.pair(.compact) else {
                 throw SpawnFailure(step: "socketpair", status: errno)
             }
             return (JobChannel(descriptor: host.descriptor, work: work), child.descriptor)
@@ -37,7 +38,7 @@ final class JobChannel: Sendable {
 
     func send(_ command: JobCommand) {
         // A process that is gone is noticed elsewhere.
-        _ = PacketChannel(descriptor: descriptor).send(command)
+        _ = packets.send(command)
     }
 
     /// Takes what has come.
@@ -62,7 +63,7 @@ final class JobChannel: Sendable {
 
     private func receivePackets(_ onReport: (JobReport) -> Void) -> Bool {
         while true {
-            switch PacketChannel(descriptor: descriptor).receive(JobReport.self, waiting: false) {
+            switch packets.receive(JobReport.self, waiting: false) {
             case .nothingYet: return true
             case .closed: return false
             case .message(.ended(let end)): said.withLock { $0.end = end }
