@@ -19,10 +19,10 @@ struct CostCommand: ParsableCommand {
     var seconds = 30
 
     @Option(help: "Rounds of exports with the service and without.")
-    var rounds = 7
+    var rounds = 21
 
-    @Option(help: "Seconds that each export goes on before it is the next one's turn.")
-    var slice = 0.25
+    @Option(help: "Seconds that each export goes on before it is the next one's turn; by default each runs to its end.")
+    var slice: Double?
 
     func run() throws {
         let service = try BenchService(bgrun: options.bgrun)
@@ -130,7 +130,7 @@ struct CostCommand: ParsableCommand {
             // Half of the rounds lie between these two: how much the machine itself scatters.
             table.add("service to \(name), a quarter of the rounds below", walls[rounds / 4], "% more")
             table.add("service to \(name), a quarter of the rounds above", walls[rounds - 1 - rounds / 4], "% more")
-            table.add("processor time of the slices, service to \(name)", median(more(\.processors)), "% more")
+            table.add("processor time, service to \(name)", median(more(\.processors)), "% more")
         }
     }
 
