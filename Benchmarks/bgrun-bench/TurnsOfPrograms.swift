@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// Programs of which one at a time goes on, each for a slice and then the next, while the others are stopped.
+/// Programs of which one at a time goes on, each to its end or for a slice, while the others are stopped.
 ///
 /// What the machine does to one slice it does to the next as well, where runs one after the other differ by the minute in
 /// which they ran. In turn each slice begins with what the others left in the caches, and with stopped processes to be
-/// woken, the more of them the more a program has: slices of a quarter second made a plain loop 5 % longer.
+/// woken: slices of a quarter second made a plain loop 5 % longer.
 struct TurnsOfPrograms {
     struct Program {
         /// Starts it.
