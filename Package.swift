@@ -22,6 +22,14 @@ let staticRuntime =
     ].map { "-l\($0)" }
     + ["-Xlinker", "--end-group", "-lstdc++", "-lm"]
 
+/// Generic types are made by calls that the compiler writes out. Looking one up by its name instead, when it is first needed,
+/// goes through all conformances in the program: 40 µs each time, a hundred times in a start. SwiftPM takes such a flag
+/// from no package that is another's dependency, so it is for rooms that no library product has.
+let quickStart: [SwiftSetting] = [
+    .unsafeFlags(
+        ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"], .when(configuration: .release))
+]
+
 let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error),
     .define("_GNU_SOURCE"),
@@ -48,11 +56,11 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// A Swift room of this package. Its dependencies are the arrows a reader may draw: they point down only.
 func room(
     _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-    resources: [Resource]? = nil
+    resources: [Resource]? = nil, settings: [SwiftSetting] = []
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
-        swiftSettings: swiftSettings)
+        swiftSettings: swiftSettings + settings)
 }
 
 func tests(
@@ -97,7 +105,7 @@ let package = Package(
                 "ServiceAPI", "ServiceClient", "BackgroundService", "BackgroundTasks", "Locking", "Confinement",
                 "WorkerPriority", "ProgramLink", "Inference", "InferenceData", "CHeap", "CProcess",
                 argumentParser,
-            ]),
+            ], settings: quickStart),
         room(
             "BackgroundTasksTesting",
             [
@@ -126,8 +134,8 @@ let package = Package(
                 "ServiceAPI", "JobLink", "WorkerPriority", "BackgroundTasks", "SchedulingCore", "SystemConditions",
                 "TaskStore", "TaskModel", "CProcess", "Locking",
             ] + http, resources: [.embedInCode("HTTP/openapi.yml")]),
-        room("ServiceClient", ["ServiceAPI", "TaskModel", "CProcess"]),
-        room("ServiceAPI", ["TaskModel"]),
+        room("ServiceClient", ["ServiceAPI", "TaskModel", "CProcess"], settings: quickStart),
+        room("ServiceAPI", ["TaskModel"], settings: quickStart),
         .target(name: "CProcess", cSettings: cSettings),
         room("SchedulingCore", ["TaskModel", heap]),
         room("TaskModel"),
@@ -143,12 +151,14 @@ let package = Package(
         room("InferenceData", ["Inference", "ImageCodecs", "ImageExport", "ChunkedCompute", "CArchive", yams]),
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
-        room("ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"]),
+        room(
+            "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"],
+            settings: quickStart),
         // FreeType's headers find each other by this path alone.
         .target(
             name: "CTypeset", cSettings: cSettings + [.unsafeFlags(["-I/usr/include/freetype2"])],
             linkerSettings: [.linkedLibrary("dl")]),
-        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"]),
+        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"], settings: quickStart),
         .target(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
@@ -156,7 +166,7 @@ let package = Package(
                 .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("dl"),
             ]),
-        room("ChunkedCompute"),
+        room("ChunkedCompute", settings: quickStart),
         room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"]),
         .target(
             name: "COpenCL", cSettings: cSettings + [.define("CL_TARGET_OPENCL_VERSION", to: "300")],

@@ -37,6 +37,7 @@ public struct BGRun: AsyncParsableCommand {
             _ = write(name, "bgrun", 5)
             close(name)
         }
+        EarlyWorker.begin(CommandLine.arguments)
         do {
             // Nobody types it, and making sense of all commands takes longer than the start of a process.
             var command =

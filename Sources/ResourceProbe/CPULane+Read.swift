@@ -32,8 +32,8 @@ extension CPULane {
         #endif
     }
 
-    /// Counts `Cpus_allowed_list` of `/proc/self/status`, e.g. `0-3,8`.
-    private static func usableCores(root: String) -> Int {
+    /// Counts `Cpus_allowed_list` of `/proc/self/status` under `root`, e.g. `0-3,8`.
+    package static func usableCores(root: String) -> Int {
         let lines = (SmallFile.text("\(root)/proc/self/status") ?? "").utf8.split(separator: UInt8(ascii: "\n"))
         let name = "Cpus_allowed_list:".utf8
         let list = lines.first { $0.starts(with: name) }.flatMap { String($0.dropFirst(name.count).trimmed) } ?? ""

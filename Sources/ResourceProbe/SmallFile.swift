@@ -2,23 +2,27 @@ import Glibc
 
 /// Reads of small system files, with no more than a file's worth of trust.
 enum SmallFile {
+    private static let mostBytes = 1 << 20
+    /// Most files fit, and memory for the largest would take longer to clear than a file takes to read.
+    private static let bytesAtOnce = 16 << 10
+
     /// The first 1 MiB of a file; nil when it cannot be read.
     static func read(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        var filled = 0
-        while filled < bytes.count {
-            let count = bytes.withUnsafeMutableBytes { buffer in
-                Glibc.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+        var bytes: [UInt8] = []
+        while bytes.count < mostBytes {
+            let count = withUnsafeTemporaryAllocation(byteCount: bytesAtOnce, alignment: 1) { part in
+                let count = Glibc.read(descriptor, part.baseAddress, min(part.count, mostBytes - bytes.count))
+                bytes += part.prefix(max(count, 0))
+                return count
             }
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { return nil }
             if count == 0 { break }
-            filled += count
         }
-        return Array(bytes.prefix(filled))
+        return bytes
     }
 
     static func text(_ path: String) -> String? {

@@ -195,6 +195,21 @@ import Testing
         #expect(machine.withdrawn(worker: 0, at: .seconds(6)) == [], "there is nothing more to take back")
     }
 
+    @Test func aWorkerIsNeededAsLongAsAnItemMayComeToIt() {
+        var machine = startedAhead(5).machine
+        #expect(!machine.hasHandedOutAll, "an item is left, and two wait for their workers")
+        _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1))
+        _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(2))
+        _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(3))
+        #expect(!machine.hasHandedOutAll, "one waits behind that of the other worker")
+        _ = machine.withdrawn(worker: 0, at: .seconds(3))
+        #expect(machine.hasHandedOutAll)
+        _ = machine.itemFinished(worker: 0, .made(megapixels: 1), at: .seconds(4))
+        #expect(machine.hasHandedOutAll, "the last one is at work")
+        _ = machine.itemFinished(worker: 1, .needsMemory, at: .seconds(5))
+        #expect(machine.hasHandedOutAll, "it was handed out again, by itself")
+    }
+
     @Test func anItemThatHasBegunIsNotTakenBack() {
         var machine = startedAhead(5).machine
         _ = machine.itemFinished(worker: 1, .made(megapixels: 1), at: .seconds(1))

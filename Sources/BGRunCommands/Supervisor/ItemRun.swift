@@ -56,6 +56,11 @@ final class ItemRun<Plan: WorkPlan> {
     private let begin: SuspendingClock.Instant
     private var machine: JobMachine
     private var workers: [WorkerProcess?]
+    /// Workers that were killed, and whose end was not waited for: the kernel takes milliseconds to take down a large
+    /// process.
+    private var dying: [WorkerProcess] = []
+    /// Workers that leave by themselves when they have kept the programs that they compiled.
+    private var leaving: [WorkerProcess] = []
     private var inFlight: [Int: InFlight] = [:]
     /// What workers begin when the item in flight has ended.
     private var ahead: [Int: InFlight] = [:]
@@ -120,10 +125,8 @@ final class ItemRun<Plan: WorkPlan> {
         self.journal = journal
         self.ledger = ledger
         self.begin = begin
-        for worker in workers.dropFirst(settings.limits.workers) {
-            worker.kill()
-            _ = worker.reap()
-        }
+        dying = Array(workers.dropFirst(settings.limits.workers))
+        for worker in dying { worker.kill() }
         let workers = Array(workers.prefix(settings.limits.workers))
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
@@ -242,28 +245,31 @@ final class ItemRun<Plan: WorkPlan> {
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
         // Where it gets no other item.
         journal.flush()
+        if inFlight[worker] == nil, machine.hasHandedOutAll { letGo(worker) }
     }
 
-    /// Workers that used a device keep its compiled programs, at their own pace; the others have nothing to keep.
     private func endWorkers() {
-        // All at once, and what they finished is written meanwhile: the kernel takes milliseconds to take down a large
-        // process.
-        for worker in workers.indices where !deviceWorkers.contains(worker) { workers[worker]?.kill() }
+        for worker in workers.indices { letGo(worker) }
         journal.settle()
-        for worker in workers.indices { endWorker(worker, lingers: true) }
     }
 
-    /// `lingers` leaves a worker that has something to keep to itself; otherwise its end is waited for.
-    private func endWorker(_ worker: Int, lingers: Bool = false) {
+    /// Ends a worker, or has it leave at its own pace where it has something to keep; does not wait for its end.
+    private func letGo(_ worker: Int) {
         guard let process = workers[worker] else { return }
         workers[worker] = nil
-        let usedDevice = deviceWorkers.remove(worker) != nil
-        if usedDevice {
+        if deviceWorkers.remove(worker) != nil {
             _ = process.channel.send(HostMessage.leave)
+            leaving.append(process)
         } else {
             process.kill()
+            dying.append(process)
         }
-        if !(usedDevice && lingers) { _ = process.reap() }
+    }
+
+    /// Waits for the end of those that were killed. What they took counts as taken by this process then.
+    func reapWorkers() {
+        for process in dying { _ = process.reap() }
+        dying = []
     }
 
     private func showProgress(force: Bool) {
@@ -436,7 +442,12 @@ final class ItemRun<Plan: WorkPlan> {
         journal.settle()
         do {
             try journal.plan(plan, from: index, planned: &planned)
-            if settings.isolatesItems, usedWorkers.contains(worker) { endWorker(worker) }
+            if settings.isolatesItems, usedWorkers.contains(worker) {
+                letGo(worker)
+                dying += leaving
+                leaving = []
+                reapWorkers()
+            }
             let process: WorkerProcess
             if let known = workers[worker] {
                 process = known

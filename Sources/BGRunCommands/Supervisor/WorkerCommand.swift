@@ -16,6 +16,8 @@ struct WorkerCommand: ParsableCommand {
 
     func run() throws {
         let channel = PacketChannel(descriptor: PacketChannel.childDescriptor, .compact)
+        // As its supervisor, whose end it notices at their socket.
+        for ignored in [SIGHUP, SIGPIPE] { signal(ignored, SIG_IGN) }
         volunteerForOutOfMemory()
         // Before there is another thread: that one would keep its rights.
         guard let start = try WorkerConfinement.begin(channel) else { return }

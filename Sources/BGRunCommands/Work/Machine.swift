@@ -4,11 +4,11 @@ import ResourceProbe
 
 /// What this machine gives to a job, as the kernel tells it.
 package enum Machine {
-    /// Cores this process may run on, by affinity and by the quota of its control group.
-    static var allowedCores: Int {
-        let allowed = ResourceProbe.cpuLane().cores
+    /// Cores this process may run on, by affinity and by the quota of its control group, when it was first asked.
+    static let allowedCores: Int = {
+        let allowed = CPULane.usableCores(root: "")
         return max(1, min(allowed, quotaCores ?? allowed))
-    }
+    }()
 
     /// A quarter of the memory that is free, within 256 MiB to 1 GiB a worker, and never more than half of it.
     static func defaultClaimBytes(workers: Int) -> Int {

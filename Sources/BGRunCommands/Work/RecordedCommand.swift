@@ -10,7 +10,7 @@ struct RecordedCommand: Codable, Hashable, Sendable {
     /// That of this process, without what only its host gave it.
     static var ofThisProcess: RecordedCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if let place = arguments.firstIndex(of: "--job-channel") {
+        if let place = arguments.firstIndex(of: EarlyWorker.mark) {
             arguments.removeSubrange(place..<min(place + 2, arguments.count))
         }
         return RecordedCommand(arguments: arguments, folder: FileManager.default.currentDirectoryPath)

@@ -105,7 +105,10 @@ struct WorkSession<Kind: Work> {
         if flags.gpu, let rejection = own?.rejection(of: .init(request)) { return .refused(rejection, Kind.words) }
         if host == nil, !flags.dryRun { own?.submit(.init(request)) }
         // Workers start while the inputs are listed, and the others while it is found out what is left to be done.
-        var early = flags.dryRun ? [] : (try? [WorkerProcess()]) ?? []
+        var early = [EarlyWorker.take()].compactMap(\.self)
+        while !flags.dryRun, early.count < min(flags.workerCount, 2), let worker = try? WorkerProcess() {
+            early.append(worker)
+        }
 
         if let ending = work.prepare() { return ending }
         hostAudience?.phase("listing the inputs")
@@ -243,6 +246,7 @@ struct WorkSession<Kind: Work> {
         let journal = JournalWriter(store: store, job: job)
         let run = ItemRun(plan, settings, journal: journal, ledger: ledger, begin: begin, workers: early)
         var outcome = run.run()
+        defer { run.reapWorkers() }
         Leftovers.remove(of: run.fallen, from: plan.outputFolders)
         var unfinished: ExportFailure?
         if case .completed = outcome {

@@ -120,6 +120,11 @@ package struct JobMachine: Sendable {
     /// Nothing runs and nothing will before ``resume(at:)`` or a stop.
     package var isPaused: Bool { pause == .here }
 
+    /// A worker that has no item gets one only if that of another is to be done again.
+    package var hasHandedOutAll: Bool {
+        nextItem == itemCount && again.isEmpty && alone.isEmpty && slots.allSatisfy { $0.busy?.ahead == nil }
+    }
+
     package mutating func start(at now: Duration) -> [Action] {
         guard case .queued = state else { return [] }
         state = .running
