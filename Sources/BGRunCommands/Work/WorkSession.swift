@@ -104,7 +104,7 @@ struct WorkSession<Kind: Work> {
         // What else it asks for is granted to it everywhere.
         if flags.gpu, let rejection = own?.rejection(of: .init(request)) { return .refused(rejection, Kind.words) }
         if host == nil, !flags.dryRun { own?.submit(.init(request)) }
-        // Workers start while the inputs are listed, and the others while it is found out what is left to be done.
+        // Two workers start while the inputs are listed, and the others while it is found out what is left to be done.
         var early = [EarlyWorker.take()].compactMap(\.self)
         while !flags.dryRun, early.count < min(flags.workerCount, 2), let worker = try? WorkerProcess() {
             early.append(worker)
