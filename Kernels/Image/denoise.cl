@@ -17,7 +17,8 @@
 // Barriers   None.
 //
 // Buffers
-//   src, dst   rows as in chain.cl; src has DENOISE_RADIUS rows more on each side, as far as the picture has them
+//   src, dst   rows as in chain.cl; src has DENOISE_RADIUS rows more on each side, as far as the picture has them; on the CPU codes
+//              may take the place of either (chain_codes)
 //   limits     [2][8][8] float: squared threshold of luma and chroma times the squared scale; negative for the mean
 //   scratch    DENOISE_SCRATCH floats a work-item
 
@@ -89,18 +90,17 @@ inline float16 denoise_beside(float16 before, float16 here) {
 }
 
 // DENOISE_STEP rows from y on as decorrelated planes, DENOISE_RADIUS + 1 columns in front of x0.
-inline void denoise_planes(__global const float *src, __global float *planes, chain_rows p, int x0, int y, int vectors) {
+inline void denoise_planes(__global const float *src, chain_codes codes, __global float *planes, chain_rows p, int x0, int y,
+                           int vectors) {
     for (int r = 0; r < DENOISE_STEP; ++r, planes += DENOISE_PITCH) {
-        __global const float *from = chain_source(src, p, y + r, 0);
         for (int k = 0; k < vectors; ++k) {
             float16 c[3][2];
             for (int i = 0; i < 2; ++i) {
-                const int x = x0 - DENOISE_RADIUS - 1 + 32 * k + 16 * i;
-                const float16 red = load_edge16(from, x, p.width), green = load_edge16(from + p.stride, x, p.width),
-                              blue = load_edge16(from + 2 * p.stride, x, p.width), both = red + blue;
-                c[0][i] = (both + green) * 0.577350269f;
-                c[1][i] = (red - blue) * 0.707106781f;
-                c[2][i] = (both - 2.0f * green) * 0.408248290f;
+                const pixels v = chain_load(src, codes, p, y + r, x0 - DENOISE_RADIUS - 1 + 32 * k + 16 * i);
+                const float16 both = v.r + v.b;
+                c[0][i] = (both + v.g) * 0.577350269f;
+                c[1][i] = (v.r - v.b) * 0.707106781f;
+                c[2][i] = (both - 2.0f * v.g) * 0.408248290f;
             }
             for (int i = 0; i < 3; ++i) {
                 float16 even, odd;
@@ -190,21 +190,24 @@ inline float16 denoise_samples(__global const float *row, int x) {
     return v;
 }
 
-// Sums of the decorrelated planes to the means of R, G and B.
-inline void denoise_colors(__global const float *ready, __global float *row, int stride, int columns) {
+// Sums of the decorrelated planes to the means of R, G and B of row y.
+inline void denoise_colors(__global const float *ready, __global float *dst, chain_codes codes, chain_rows p, int x0, int y,
+                           int columns) {
     const float mean = 1.0f / (64 * 4 * (8 / DENOISE_STEP));
     for (int x = 0; x < columns; x += 16) {
-        const float16 y = denoise_samples(ready, x) * (0.577350269f * mean),
+        const float16 luma = denoise_samples(ready, x) * (0.577350269f * mean),
                       a = denoise_samples(ready + DENOISE_STEP * DENOISE_PITCH, x) * (0.707106781f * mean),
                       b = denoise_samples(ready + 2 * DENOISE_STEP * DENOISE_PITCH, x) * (0.408248290f * mean);
-        vstore16(y + a + b, 0, row + x);
-        vstore16(y - 2.0f * b, 0, row + stride + x);
-        vstore16(y - a + b, 0, row + 2 * stride + x);
+        pixels v;
+        v.r = luma + a + b;
+        v.g = luma - 2.0f * b;
+        v.b = luma - a + b;
+        chain_store(v, dst, codes, p, y, x0 + x);
     }
 }
 
-__kernel void denoise_tile(__global const float *src, __global float *dst, __global const float *limits,
-                           __global float *scratch, const chain_rows p) {
+inline void denoise_make(__global const float *src, __global float *dst, chain_codes codes, __global const float *limits,
+                         __global float *scratch, chain_rows p) {
     const int tile = get_global_id(0);
     const int across = (p.width + DENOISE_COLUMNS - 1) / DENOISE_COLUMNS;
     const int x0 = tile % across * DENOISE_COLUMNS;
@@ -227,11 +230,11 @@ __kernel void denoise_tile(__global const float *src, __global float *dst, __glo
         vstore16((float16)(0.0f), vectors, transformed + i * DENOISE_HALF);
     // First row of the first block that reaches into the tile, on the grid of the picture.
     const int first = (y0 - DENOISE_RADIUS + DENOISE_STEP - 1) & ~(DENOISE_STEP - 1);
-    denoise_planes(src, planes, p, x0, first, vectors);
+    denoise_planes(src, codes, planes, p, x0, first, vectors);
     // The rows of a block's upper half are where those of the lower half of the block above it are.
     int upper = 0, lower = DENOISE_STEP * DENOISE_PITCH;
     for (int top = first; top < y0 + rows; top += DENOISE_STEP) {
-        denoise_planes(src, planes + lower, p, x0, top + DENOISE_STEP, vectors);
+        denoise_planes(src, codes, planes + lower, p, x0, top + DENOISE_STEP, vectors);
         for (int c = 0; c < 3; ++c) {
             __global const float *plane = planes + 2 * c * DENOISE_STEP * DENOISE_PITCH;
             denoise_columns(plane + upper, plane + lower, transformed, vectors);
@@ -243,7 +246,7 @@ __kernel void denoise_tile(__global const float *src, __global float *dst, __glo
             const int y = top + r;
             if (y < y0 || y >= y0 + rows)
                 continue;
-            denoise_colors(ready + r * DENOISE_PITCH, chain_target(dst, p, y, 0) + x0, p.stride, columns);
+            denoise_colors(ready + r * DENOISE_PITCH, dst, codes, p, x0, y, columns);
             if (p.planes == 4)
                 for (int x = x0; x < x0 + columns; x += 16)
                     vstore16(vload16(0, chain_source(src, p, y, 3) + x), 0, chain_target(dst, p, y, 3) + x);
@@ -252,4 +255,9 @@ __kernel void denoise_tile(__global const float *src, __global float *dst, __glo
         upper = lower;
         lower = above;
     }
+}
+
+__kernel void denoise_tile(__global const float *src, __global float *dst, __global const float *limits,
+                           __global float *scratch, const chain_rows p) {
+    denoise_make(src, dst, chain_no_codes(), limits, scratch, p);
 }

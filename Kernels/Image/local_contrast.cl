@@ -16,7 +16,7 @@
 // Barriers   None.
 //
 // Buffers
-//   src, dst   rows as in chain.cl
+//   src, dst   rows as in chain.cl; on the CPU codes may take the place of either (chain_codes)
 //   cells      [cell rows][cell_stride] float, luma; row 0 is row first_cell
 //   slopes     [slope rows][2][cell_stride] float, a and b; row 0 is row first_slope
 //   means      [mean rows][2][cell_stride] float, A and B; row 0 is row first_mean
@@ -38,17 +38,17 @@ typedef struct {
     float amount;
 } contrast_params;
 
-__kernel void contrast_cells(__global const float *src, __global float *cells, __global float *line,
-                             const contrast_params q, const chain_rows p) {
+inline float16 contrast_luma(pixels v) { return v.r * LUMA_R + v.g * LUMA_G + v.b * LUMA_B; }
+
+inline void contrast_sums(__global const float *src, chain_codes codes, __global float *cells, __global float *line,
+                          contrast_params q, chain_rows p) {
     const int row = get_global_id(0);
     __global float *sums = line + (size_t)row * q.line_step;
     __global float *to = cells + (size_t)row * q.cell_stride;
     const int y0 = (q.first_cell + row) * q.cell;
     for (int k = 0; k < q.cell; ++k) {
-        __global const float *from = chain_source(src, p, y0 + k, 0);
         for (int x = 0; x < p.width; x += 16) {
-            const float16 y = vload16(0, from + x) * LUMA_R + vload16(0, from + p.stride + x) * LUMA_G +
-                              vload16(0, from + 2 * p.stride + x) * LUMA_B;
+            const float16 y = contrast_luma(chain_load(src, codes, p, y0 + k, x));
             vstore16(k == 0 ? y : vload16(0, sums + x) + y, 0, sums + x);
         }
     }
@@ -61,6 +61,11 @@ __kernel void contrast_cells(__global const float *src, __global float *cells, _
             sum += sums[i * q.cell + k];
         to[i] = sum * share;
     }
+}
+
+__kernel void contrast_cells(__global const float *src, __global float *cells, __global float *line,
+                             const contrast_params q, const chain_rows p) {
+    contrast_sums(src, chain_no_codes(), cells, line, q, p);
 }
 
 // The box sums of a line of `count` values whose first stands at `radius`, 16 at a time.
@@ -153,8 +158,8 @@ inline void contrast_spread(__global const float *means, __global float *to, int
     }
 }
 
-__kernel void contrast_apply(__global const float *src, __global float *dst, __global const float *means,
-                             __global float *line, const contrast_params q, const chain_rows p) {
+inline void contrast_make(__global const float *src, __global float *dst, chain_codes codes, __global const float *means,
+                          __global float *line, contrast_params q, chain_rows p) {
     const int row = get_global_id(0);
     const int y = p.first_row + row;
     __global float *slope = line + (size_t)row * q.line_step, *offset = slope + q.line_stride;
@@ -162,17 +167,20 @@ __kernel void contrast_apply(__global const float *src, __global float *dst, __g
     contrast_spread(means, offset, y, 1, q);
     slope += q.cell / 2;
     offset += q.cell / 2;
-    __global const float *from = chain_source(src, p, y, 0);
-    __global float *to = chain_target(dst, p, y, 0);
     for (int x = 0; x < p.width; x += 16) {
-        pixels v = load_rows(from, p.stride, x);
-        const float16 luma = v.r * LUMA_R + v.g * LUMA_G + v.b * LUMA_B;
+        pixels v = chain_load(src, codes, p, y, x);
+        const float16 luma = contrast_luma(v);
         const float16 d = (luma - vload16(0, slope + x) * luma - vload16(0, offset + x)) * q.amount;
         v.r += d;
         v.g += d;
         v.b += d;
-        store_rows(v, to, p.stride, x);
+        chain_store(v, dst, codes, p, y, x);
         if (p.planes == 4)
-            vstore16(vload16(0, from + 3 * p.stride + x), 0, to + 3 * p.stride + x);
+            vstore16(vload16(0, chain_source(src, p, y, 3) + x), 0, chain_target(dst, p, y, 3) + x);
     }
+}
+
+__kernel void contrast_apply(__global const float *src, __global float *dst, __global const float *means,
+                             __global float *line, const contrast_params q, const chain_rows p) {
+    contrast_make(src, dst, chain_no_codes(), means, line, q, p);
 }

@@ -68,14 +68,15 @@ inline pixels point_program(pixels v, __global const float *program, int segment
 }
 
 // 16 pixels of 4 bytes or 8.
-inline pixels load_pixels8(__global const uchar *from) {
-    const int16 v = vload16(0, (__global const int *)from);
+inline pixels word_pixels8(int16 v) {
     pixels p;
     p.r = convert_float16(v & 255) * (1.0f / 255.0f);
     p.g = convert_float16((v >> 8) & 255) * (1.0f / 255.0f);
     p.b = convert_float16((v >> 16) & 255) * (1.0f / 255.0f);
     return p;
 }
+
+inline pixels load_pixels8(__global const uchar *from) { return word_pixels8(vload16(0, (__global const int *)from)); }
 
 inline pixels load_pixels16(__global const ushort *from, float16 *alpha) {
     const int16 v = vload16(0, (__global const int *)from), w = vload16(1, (__global const int *)from);
@@ -137,6 +138,59 @@ inline void store_rows(pixels v, __global float *row, int stride, int x) {
     vstore16(v.r, 0, row + x);
     vstore16(v.g, 0, row + stride + x);
     vstore16(v.b, 0, row + 2 * stride + x);
+}
+
+// RGBX codes that a level reads and writes in place of rows, through the programs at the ends of a chain.
+typedef struct {
+    __global const uchar *source; // null where it reads rows
+    __global uchar *target;       // null where it writes rows
+    __global const float *first;  // program after reading
+    __global const float *last;   // program before writing
+    point_params reading;
+    point_params writing;
+} chain_codes;
+
+inline chain_codes chain_no_codes(void) {
+    chain_codes codes;
+    codes.source = 0;
+    codes.target = 0;
+    codes.first = 0;
+    codes.last = 0;
+    return codes;
+}
+
+// 16 pixels from column x on of row y; the picture repeats its edges.
+inline pixels chain_load(__global const float *src, chain_codes codes, chain_rows p, int y, int x) {
+    if (!codes.source) {
+        __global const float *from = chain_source(src, p, y, 0);
+        pixels v;
+        v.r = load_edge16(from, x, p.width);
+        v.g = load_edge16(from + p.stride, x, p.width);
+        v.b = load_edge16(from + 2 * p.stride, x, p.width);
+        return v;
+    }
+    __global const int *from =
+        (__global const int *)(codes.source + (size_t)(edge(y, p.height) - codes.reading.code_first_row) * codes.reading.code_stride);
+    int16 words;
+    if (x >= 0 && x + 16 <= p.width) {
+        words = vload16(0, from + x);
+    } else {
+        int w[16];
+        for (int i = 0; i < 16; ++i)
+            w[i] = from[edge(x + i, p.width)];
+        words = vload16(0, w);
+    }
+    return point_program(word_pixels8(words), codes.first, codes.reading.segments);
+}
+
+// The same to row y.
+inline void chain_store(pixels v, __global float *dst, chain_codes codes, chain_rows p, int y, int x) {
+    if (!codes.target) {
+        store_rows(v, chain_target(dst, p, y, 0), p.stride, x);
+        return;
+    }
+    __global uchar *to = codes.target + (size_t)(y - codes.writing.target_first_row) * codes.writing.target_stride;
+    store_pixels8(point_program(v, codes.last, codes.writing.segments), to + 4 * x, p.width - x);
 }
 
 __kernel void points_load8(__global const uchar *codes, __global float *dst, __global const float *program,

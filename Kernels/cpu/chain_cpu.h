@@ -1,6 +1,7 @@
 // The launchers of a chain's kernels for one instruction set; included by kernels_cpu.h.
 _Static_assert(sizeof(chain_rows) == sizeof(bg_chain_rows), "chain_rows");
 _Static_assert(sizeof(point_params) == sizeof(bg_point_params), "point_params");
+_Static_assert(sizeof(chain_codes) == sizeof(bg_chain_codes), "chain_codes");
 _Static_assert(sizeof(contrast_params) == sizeof(bg_contrast_params), "contrast_params");
 _Static_assert(sizeof(deconvolve_params) == sizeof(bg_deconvolve_params), "deconvolve_params");
 _Static_assert(sizeof(grain_params) == sizeof(bg_grain_params), "grain_params");
@@ -42,10 +43,12 @@ static void run_grain(float *rows, const bg_grain_params *grain, const bg_chain_
     EACH(r.rows) grain_rows(rows, q, r);
 }
 
-static void run_denoise(const float *src, float *dst, const float *limits, float *scratch, const bg_chain_rows *p,
-                        int count) {
+static void run_denoise(const float *src, float *dst, const bg_chain_codes *ends, const float *limits, float *scratch,
+                        const bg_chain_rows *p, int count) {
     PARAMS(chain_rows, p);
-    EACH(count) denoise_tile(src, dst, limits, scratch, q);
+    chain_codes codes;
+    memcpy(&codes, ends, sizeof codes);
+    EACH(count) denoise_make(src, dst, codes, limits, scratch, q);
 }
 
 static void run_deconvolve(const float *src, float *dst, const float *weights, float *scratch,
@@ -56,12 +59,14 @@ static void run_deconvolve(const float *src, float *dst, const float *weights, f
     EACH(count) deconvolve_tile(src, dst, weights, scratch, q, r);
 }
 
-static void run_contrast_cells(const float *src, float *cells, float *line, const bg_contrast_params *contrast,
-                               const bg_chain_rows *p, int count) {
+static void run_contrast_cells(const float *src, const bg_chain_codes *ends, float *cells, float *line,
+                               const bg_contrast_params *contrast, const bg_chain_rows *p, int count) {
     PARAMS(contrast_params, contrast);
     chain_rows r;
     memcpy(&r, p, sizeof r);
-    EACH(count) contrast_cells(src, cells, line, q, r);
+    chain_codes codes;
+    memcpy(&codes, ends, sizeof codes);
+    EACH(count) contrast_sums(src, codes, cells, line, q, r);
 }
 
 static void run_contrast_slopes(const float *cells, float *slopes, float *line, const bg_contrast_params *contrast,
@@ -76,12 +81,14 @@ static void run_contrast_means(const float *slopes, float *means, float *line, c
     EACH(count) contrast_means(slopes, means, line, q);
 }
 
-static void run_contrast_apply(const float *src, float *dst, const float *means, float *line,
+static void run_contrast_apply(const float *src, float *dst, const bg_chain_codes *ends, const float *means, float *line,
                                const bg_contrast_params *contrast, const bg_chain_rows *p) {
     PARAMS(contrast_params, contrast);
     chain_rows r;
     memcpy(&r, p, sizeof r);
-    EACH(r.rows) contrast_apply(src, dst, means, line, q, r);
+    chain_codes codes;
+    memcpy(&codes, ends, sizeof codes);
+    EACH(r.rows) contrast_make(src, dst, codes, means, line, q, r);
 }
 
 static void run_rotate(const float *src, float *dst, const float *weights, const bg_rotate_params *angle,

@@ -59,6 +59,14 @@ typedef struct {
     int32_t segments, code_stride, code_first_row, target_stride, target_first_row;
 } bg_point_params;
 
+// RGBX codes that a level reads and writes itself in place of rows, each null where it does not, and the programs between.
+typedef struct {
+    const uint8_t *source;
+    uint8_t *target;
+    const float *first, *last;
+    bg_point_params reading, writing;
+} bg_chain_codes;
+
 typedef struct {
     int32_t cell, across, down, cell_stride, line_stride, radius, first_cell, first_slope, first_mean, line_step;
     float epsilon, amount;
@@ -106,15 +114,16 @@ typedef struct {
                     const bg_chain_rows *);
     void (*points)(float *rows, const float *program, const bg_point_params *, const bg_chain_rows *);
     void (*grain)(float *rows, const bg_grain_params *, const bg_chain_rows *);
-    void (*denoise)(const float *src, float *dst, const float *limits, float *scratch, const bg_chain_rows *, int count);
+    void (*denoise)(const float *src, float *dst, const bg_chain_codes *, const float *limits, float *scratch,
+                    const bg_chain_rows *, int count);
     void (*deconvolve)(const float *src, float *dst, const float *weights, float *scratch, const bg_deconvolve_params *,
                        const bg_chain_rows *, int count);
-    void (*contrast_cells)(const float *src, float *cells, float *line, const bg_contrast_params *, const bg_chain_rows *,
-                           int count);
+    void (*contrast_cells)(const float *src, const bg_chain_codes *, float *cells, float *line, const bg_contrast_params *,
+                           const bg_chain_rows *, int count);
     void (*contrast_slopes)(const float *cells, float *slopes, float *line, const bg_contrast_params *, int count);
     void (*contrast_means)(const float *slopes, float *means, float *line, const bg_contrast_params *, int count);
-    void (*contrast_apply)(const float *src, float *dst, const float *means, float *line, const bg_contrast_params *,
-                           const bg_chain_rows *);
+    void (*contrast_apply)(const float *src, float *dst, const bg_chain_codes *, const float *means, float *line,
+                           const bg_contrast_params *, const bg_chain_rows *);
     void (*rotate)(const float *src, float *dst, const float *weights, const bg_rotate_params *, const bg_chain_rows *,
                    int count);
 } bg_cpu_chain_kernels;

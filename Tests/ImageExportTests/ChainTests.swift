@@ -77,6 +77,14 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         ChainCase("deconvolve", [.deconvolve(Deconvolution(amount: 1, sigma: 0.8, rounds: 5))], within: 2),
         ChainCase("deconvolve far", [.deconvolve(Deconvolution(amount: 0.7, sigma: 1.5, rounds: 3))], within: 2),
         ChainCase("grain", [.grain(Grain(amount: 0.4, size: 1.7, seed: 5))], within: 2),
+        ChainCase("denoise within a look", look + [.denoise(Denoising(luma: 0.2, chroma: 0.3))] + look, within: 16),
+        ChainCase(
+            "local contrast within a look", look + [.localContrast(LocalContrast(amount: 0.5, reach: 4))] + look,
+            within: 16),
+        ChainCase(
+            "denoise and local contrast",
+            [.denoise(Denoising(luma: 0.2, chroma: 0.3)), .localContrast(LocalContrast(amount: 0.5, reach: 4))],
+            within: 4),
         ChainCase("everything", everything, within: 16),
     ]
 

@@ -83,6 +83,25 @@ package final class ChainPlan: Sendable {
     /// Each pixel depends on itself alone, through one program.
     var isPointwise: Bool { levels.isEmpty && changes.isEmpty }
 
+    /// The first level reads codes by itself. A local contrast reads them twice, which a program would make dear.
+    var readsCodes: Bool {
+        guard !isWide, changes.isEmpty, let level = levels.first else { return false }
+        return switch level.surroundings {
+        case .denoise: true
+        case .localContrast: first.isEmpty
+        case .deconvolve, .rotate: false
+        }
+    }
+
+    /// The last level writes codes by itself.
+    var writesCodes: Bool {
+        guard !isWide, let level = levels.last, level.changes.isEmpty else { return false }
+        return switch level.surroundings {
+        case .denoise, .localContrast: true
+        case .deconvolve, .rotate: false
+        }
+    }
+
     var planes: Int { isWide ? 4 : 3 }
     /// Floats from one plane's row to the next.
     var stride: Int { (width + 15) / 16 * 16 }
@@ -138,9 +157,9 @@ package final class ChainPlan: Sendable {
                 bytes += 4 * tiles * plan.scratchFloats
             case .rotate: break
             case .localContrast(let plan):
-                let cells = (made + 2 * plan.reachRows) / plan.cell + 4
+                let cells = (made + 2 * plan.reachRows) / plan.cell + 2 * plan.radius + 6
                 let lines = tilesAtOnce ? max(cells, made) : 1
-                bytes += 4 * (5 * cells * plan.cellStride + 2 * lines * plan.lineStride(width: width))
+                bytes += 4 * (2 * 5 * cells * plan.cellStride + 2 * lines * plan.lineStride(width: width))
             }
         }
         return bytes
