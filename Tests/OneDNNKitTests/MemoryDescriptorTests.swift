@@ -25,6 +25,25 @@ import Testing
         #expect(error?.code == .invalidArguments)
     }
 
+    @Test func aPartLiesInTheWholeAsByItself() throws {
+        func descriptor(_ dimensions: [Int], _ layout: MemoryDescriptor.Layout) throws -> MemoryDescriptor {
+            try MemoryDescriptor(dimensions, .float32, layout)
+        }
+        let whole = try descriptor([1, 48, 4, 5], .channelBlocks)
+        let part = try descriptor([1, 16, 4, 5], .channelBlocks)
+        #expect(whole.byteOffset(of: part, axis: 1, start: 32) == 32 * 20 * 4)
+        #expect(whole.byteOffset(of: part, axis: 1, start: 8) == nil)
+        #expect(whole.byteOffset(of: part, axis: 1, start: 48) == nil)
+        #expect(try whole.byteOffset(of: descriptor([1, 8, 4, 5], .channelBlocks), axis: 1, start: 0) == nil)
+        #expect(try whole.byteOffset(of: descriptor([1, 16, 4, 5], .plain), axis: 1, start: 0) == nil)
+        #expect(try whole.byteOffset(of: descriptor([1, 16, 5, 4], .channelBlocks), axis: 1, start: 0) == nil)
+        let plain = try descriptor([2, 7, 3], .plain)
+        #expect(try plain.byteOffset(of: descriptor([1, 7, 3], .plain), axis: 0, start: 1) == 84)
+        #expect(try plain.byteOffset(of: descriptor([2, 2, 3], .plain), axis: 1, start: 1) == nil)
+        let one = try descriptor([1, 7, 3], .plain)
+        #expect(try one.byteOffset(of: descriptor([1, 2, 3], .plain), axis: 1, start: 4) == 48)
+    }
+
     @Test(arguments: [[], [0], [3, -1], Array(repeating: 1, count: 13), [1 << 40, 1 << 40]])
     func dimensionsThatCannotBeAreRefused(dimensions: [Int]) throws {
         for layout in [MemoryDescriptor.Layout.plain, .channelsLast, .chosenByPrimitive] {

@@ -22,12 +22,17 @@ package struct ArenaPlan: Sendable {
     /// What all of them need together.
     package let byteCount: Int
 
-    package init(_ requests: [Request]) {
+    /// - Parameters:
+    ///   - requests: Those of buffers within others are left out of account.
+    ///   - nesting: Which those are, and where.
+    package init(_ requests: [Request], _ nesting: BufferNesting = BufferNesting()) {
         var offsets = [Int](repeating: 0, count: requests.count)
         // In the order of their offsets.
         var placed: [Int] = []
         var end = 0
-        let bySize = requests.indices.sorted { (requests[$1].byteCount, $0) < (requests[$0].byteCount, $1) }
+        let bySize = requests.indices.filter { nesting.place(of: $0).whole == $0 }.sorted {
+            (requests[$1].byteCount, $0) < (requests[$0].byteCount, $1)
+        }
         for number in bySize {
             let request = requests[number]
             var offset = 0
@@ -39,9 +44,37 @@ package struct ArenaPlan: Sendable {
             end = max(end, offset + request.byteCount)
             placed.insert(number, at: placed.firstIndex { offsets[$0] > offset } ?? placed.count)
         }
+        for number in requests.indices {
+            let (whole, offset) = nesting.place(of: number)
+            if whole != number { offsets[number] = offsets[whole] + offset }
+        }
         self.offsets = offsets
         byteCount = end
     }
 
     private static func aligned(_ count: Int) -> Int { (count + alignment - 1) / alignment * alignment }
+}
+
+/// Buffers that lie within others.
+package struct BufferNesting: Sendable {
+    private var wholes: [Int: (whole: Int, offset: Int)] = [:]
+
+    package init() {}
+
+    /// The outermost buffer that a buffer lies in, which may be itself, and where in it, in bytes.
+    package func place(of buffer: Int) -> (whole: Int, offset: Int) {
+        var place = (whole: buffer, offset: 0)
+        while let next = wholes[place.whole] { place = (next.whole, place.offset + next.offset) }
+        return place
+    }
+
+    /// With the parts of a joint within its result; nil where one of them is within something already.
+    package func adding(_ joint: Joint) -> BufferNesting? {
+        var result = self
+        for part in joint.parts where result.wholes.updateValue((joint.buffer, part.offset), forKey: part.buffer) != nil
+        {
+            return nil
+        }
+        return result
+    }
 }

@@ -139,9 +139,10 @@ package struct CompiledModel: Sendable {
         declared = model.graph.inputs
         inputs = graph.inputs
         outputs = graph.outputs.map(\.name)
-        steps = builder.steps.releasing(allBut: Set(graph.outputs.map(\.name)))
         buffers = builder.buffers
-        arena = ArenaPlan(steps.requests(buffers))
+        let joined = builder.steps.joined(builder.joints, buffers)
+        steps = joined.steps.releasing(allBut: Set(graph.outputs.map(\.name)))
+        arena = joined.arena
         constants = Self.used(builder.constants, by: steps)
         scope = builder.scope
         plainNodes = builder.plainNodes

@@ -22,11 +22,14 @@ extension Array where Element: PlannedStep {
         return result
     }
 
-    /// Each buffer from the step that writes it to the last that reads it; `byteCounts` are those of the buffers.
-    func requests(_ byteCounts: [Int]) -> [ArenaPlan.Request] {
+    /// Each buffer from the step that writes it to the last that reads it, with all that lies within it; `byteCounts` are those
+    /// of the buffers.
+    func requests(_ byteCounts: [Int], _ nesting: BufferNesting = BufferNesting()) -> [ArenaPlan.Request] {
         var ranges = [ClosedRange<Int>?](repeating: nil, count: byteCounts.count)
         for (place, step) in enumerated() {
-            for buffer in step.buffers { ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place }
+            for buffer in step.buffers.map({ nesting.place(of: $0).whole }) {
+                ranges[buffer] = (ranges[buffer]?.lowerBound ?? place)...place
+            }
         }
         return zip(byteCounts, ranges).map { ArenaPlan.Request(byteCount: $0, steps: $1 ?? 0...0) }
     }

@@ -28,7 +28,7 @@ extension StepBuilder {
             for (place, form) in sources.enumerated() {
                 inputs.append(try input(.source(place), form, of: primitive))
             }
-            try append(primitive, inputs, result: node.result)
+            try append(joining: axis, primitive, inputs, result: node.result)
             return true
         }
         return false

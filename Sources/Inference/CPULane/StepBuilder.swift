@@ -17,6 +17,8 @@ struct StepBuilder {
     /// Sizes of the arena's buffers in bytes, by number.
     private(set) var buffers: [Int] = []
     private(set) var constants: [Constant] = []
+    /// Concatenations that may be left out.
+    private(set) var joints: [Joint] = []
     /// Initialisers that plain evaluations read.
     private(set) var scope: [String: Tensor] = [:]
     /// Nodes that are evaluated plainly.
@@ -436,6 +438,16 @@ struct StepBuilder {
         steps.append(
             Step(place: place, operatorName: operatorName, action: .execute(primitive, inputs, buffer: number)))
         return .arena(number)
+    }
+
+    /// Adds a concatenation along an axis, whose result is the value `name`.
+    mutating func append(
+        joining axis: Int, _ primitive: Primitive, _ inputs: [StepInput], result name: String
+    ) throws(OneDNNError) {
+        if let joint = Joint(primitive, inputs, axis: axis, buffer: buffers.count, buffers: buffers) {
+            joints.append(joint)
+        }
+        try append(primitive, inputs, result: name)
     }
 
     /// Adds a primitive whose result is the value `name`, under its own dimensions where the primitive has others.

@@ -152,6 +152,48 @@ package struct MemoryDescriptor: @unchecked Sendable {
         }
     }
 
+    /// Where a part stands whose elements lie in the whole as they lie by themselves.
+    ///
+    /// - Parameters:
+    ///   - part: Of the same dimensions but for `axis`.
+    ///   - axis: Along which it is a part.
+    ///   - start: Its first index along `axis`.
+    /// - Returns: Bytes from the first element of the whole; nil where the part lies otherwise.
+    package func byteOffset(of part: MemoryDescriptor, axis: Int, start: Int) -> Int? {
+        guard raw.format_kind == dnnl_blocked, part.raw.format_kind == dnnl_blocked,
+            raw.data_type == part.raw.data_type,
+            raw.extra.flags == 0, part.raw.extra.flags == 0, rank == part.rank, (0..<rank).contains(axis)
+        else { return nil }
+        let (blocks, own) = (blocks, raw.format_desc.blocking)
+        let block = blocks.reduce(1) { $1.dimension == axis ? $0 * $1.count : $0 }
+        guard blocks == part.blocks, start % block == 0, part.dimensions[axis] % block == 0,
+            start + part.dimensions[axis] <= dimensions[axis],
+            zip(numbers(part.raw.padded_dims), part.dimensions).allSatisfy(==)
+        else { return nil }
+        let (strides, others) = (numbers(own.strides), numbers(part.raw.format_desc.blocking.strides))
+        for index in 0..<rank {
+            guard index == axis || dimensions[index] == part.dimensions[index],
+                part.dimensions[index] == 1 || strides[index] == others[index]
+            else { return nil }
+        }
+        return start / block * strides[axis] * type.byteCount
+    }
+
+    private struct Block: Equatable {
+        var count: Int
+        var dimension: Int
+    }
+
+    /// Those that lie together, from the outermost to the innermost.
+    private var blocks: [Block] {
+        let blocking = raw.format_desc.blocking
+        let count = Int(blocking.inner_nblks)
+        func first(_ values: dnnl_dims_t) -> [Int] {
+            withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(count).map(Int.init) }
+        }
+        return zip(first(blocking.inner_blks), first(blocking.inner_idxs)).map(Block.init)
+    }
+
     private func numbers(_ values: dnnl_dims_t) -> [Int] {
         withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(Int(raw.ndims)).map(Int.init) }
     }
@@ -202,19 +244,14 @@ extension MemoryDescriptor: CustomStringConvertible {
     /// blocked ones, numbers with letters the blocks, e.g. `aBcd16b` for channels in blocks of 16.
     package var layoutName: String {
         guard raw.format_kind == dnnl_blocked else { return isChosenByPrimitive ? "any" : "opaque" }
-        let blocking = raw.format_desc.blocking
-        let (strides, padded) = (numbers(blocking.strides), numbers(raw.padded_dims))
-        let blocks = withUnsafeBytes(of: blocking.inner_blks) {
-            $0.bindMemory(to: Int64.self).prefix(Int(blocking.inner_nblks)).map(Int.init)
-        }
-        let blocked = withUnsafeBytes(of: blocking.inner_idxs) {
-            $0.bindMemory(to: Int64.self).prefix(Int(blocking.inner_nblks)).map(Int.init)
-        }
+        let (strides, padded) = (numbers(raw.format_desc.blocking.strides), numbers(raw.padded_dims))
+        let blocks = blocks
         let outer = dimensions.indices.sorted {
             (strides[$0], padded[$0], -$0) > (strides[$1], padded[$1], -$1)
         }
         func letter(_ dimension: Int) -> String { String(UnicodeScalar(UInt8(97 + dimension))) }
-        return outer.map { blocked.contains($0) ? letter($0).uppercased() : letter($0) }.joined()
-            + zip(blocks, blocked).map { "\($0)\(letter($1))" }.joined()
+        return outer.map { index in
+            blocks.contains { $0.dimension == index } ? letter(index).uppercased() : letter(index)
+        }.joined() + blocks.map { "\($0.count)\(letter($0.dimension))" }.joined()
     }
 }

@@ -25,6 +25,19 @@ import Testing
         #expect(plan.byteCount >= alive.max() ?? 0)
     }
 
+    @Test func whatLiesWithinAnotherTakesNoRoomOfItsOwn() throws {
+        let first = try #require(
+            BufferNesting().adding(
+                Joint(buffer: 2, parts: [.init(buffer: 0, offset: 0), .init(buffer: 1, offset: 640)])))
+        #expect(first.adding(Joint(buffer: 3, parts: [.init(buffer: 1, offset: 0)])) == nil)
+        let both = try #require(first.adding(Joint(buffer: 3, parts: [.init(buffer: 2, offset: 128)])))
+        let place = both.place(of: 1)
+        #expect(place.whole == 3 && place.offset == 768)
+        let plan = ArenaPlan([640, 640, 1280, 1408, 64].map { .init(byteCount: $0, steps: 0...0) }, both)
+        #expect(plan.byteCount == 1408 + 64)
+        #expect(plan.offsets.prefix(4).map { $0 - plan.offsets[3] } == [128, 768, 128, 0])
+    }
+
     @Test func aChainTakesTheRoomOfItsLargestNeighbours() {
         // Each buffer is read by the next step: two at a time.
         let sizes = [640, 1280, 320, 640]

@@ -30,6 +30,49 @@ import Testing
         #expect(try lines.contains { $0.contains("wino") } == CPUEngine().hasWinograd, "\(lines)")
     }
 
+    /// Values of one image are made where they stand in a concatenation, within another one's result too, but for one that
+    /// stands in two.
+    @Test(arguments: 1...20) func concatenationsInPlace(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let images = fixture.pick(1...2)
+        let channels = fixture.pick(1...40)
+        try fixture.input("x", [images, channels, 8, 8])
+        func joined(_ sources: [String], _ name: String) -> Node { node("Concat", sources, name, ["axis": .int(1)]) }
+        let nodes = [
+            node("Relu", ["x"], "a"), node("Tanh", ["x"], "b"), joined(["a", "b"], "ab"),
+            node("Sigmoid", ["ab"], "c"), joined(["ab", "c"], "abc"), node("Tanh", ["abc"], "d"),
+            joined(["a", "d"], "y"),
+        ]
+        try fixture.expectAgreement(nodes, "seed \(seed): \(channels) channels of \(images) images")
+        let lines = try CompiledModel(fixture.model(nodes)).stepLines
+        #expect(lines.count { $0.contains("concatenation") } == (images == 1 ? 1 : 3), "\(lines)")
+    }
+
+    /// In whatever layouts the convolutions choose.
+    @Test(arguments: 1...20) func concatenationsOfConvolutions(seed: UInt64) throws {
+        try agree(seed: seed) { fixture in
+            let side = fixture.pick([8, 16])
+            let channels = (0..<4).map { _ in fixture.pick([16, 20, 32, 48]) }
+            try fixture.input("x", [fixture.pick(1...2), 32, side, side])
+            for (name, shape) in [
+                ("a", [channels[0], 32]), ("b", [channels[1], 32]), ("c", [channels[2], channels[0] + channels[1]]),
+                ("d", [channels[3], channels.prefix(3).reduce(0, +)]),
+            ] {
+                try fixture.constant("w" + name, shape + [3, 3])
+            }
+            func convolution(_ source: String, _ name: String) -> Node {
+                node("Conv", [source, "w" + name], name, ["pads": .ints([1, 1, 1, 1])])
+            }
+            func joined(_ sources: [String], _ name: String) -> Node {
+                node("Concat", sources, name, ["axis": .int(1)])
+            }
+            return [
+                convolution("x", "a"), convolution("x", "b"), joined(["a", "b"], "ab"), convolution("ab", "c"),
+                joined(["ab", "c"], "abc"), convolution("abc", "d"), joined(["a", "d"], "y"),
+            ]
+        }
+    }
+
     /// Where it would not pay, as for few results or channels that fill no vectors, or weights that are computed.
     @Test func otherConvolutionsAreDirect() throws {
         for (channels, side, isConstant, strides) in [
