@@ -1,5 +1,10 @@
 package import TaskModel
 
+/// The option that tells the process of a job which descriptor leads to its host.
+package enum JobChannelOption {
+    package static let name = "--job-channel"
+}
+
 /// What the host of a job tells the process that does its work.
 package enum JobCommand: Codable, Sendable {
     /// From the next chunk on, run by these terms.

@@ -2,7 +2,7 @@ import Glibc
 
 extension CPULane {
     /// Reads `/proc/cpuinfo` under `root` and `/proc/self/status` under `root`.
-    static func read(root: String) -> CPULane {
+    package static func read(root: String = "") -> CPULane {
         // By bytes: every job starts with this, and characters take milliseconds.
         let lines = (SmallFile.text("\(root)/proc/cpuinfo") ?? "").utf8.split(separator: UInt8(ascii: "\n"))
         func field(_ names: String...) -> String? {

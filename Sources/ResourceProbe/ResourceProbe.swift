@@ -3,11 +3,6 @@ import Glibc
 
 /// Finds out what the machine can run kernels on, without ever loading a driver into this process.
 package enum ResourceProbe {
-    /// The CPU lane alone, at once: nothing is started and nothing waited for.
-    package static func cpuLane(root: String = "") -> CPULane {
-        CPULane.read(root: root)
-    }
-
     /// Probes every driver, each in a process of its own, all at the same time. Away from Swift's cooperative threads.
     package static func report(_ options: ProbeOptions) async -> ProbeReport {
         await withCheckedContinuation { continuation in

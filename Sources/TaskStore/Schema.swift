@@ -146,6 +146,9 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("8 outputs of jobs") { db in
+            try db.execute(sql: "ALTER TABLE service_job ADD COLUMN outputs INTEGER")
+        }
         return migrator
     }
 }

@@ -42,6 +42,8 @@ package struct StoredJob: Hashable, Sendable {
     package var process: Process?
     package var processorSeconds: Double = 0
     package var runningSeconds: Double = 0
+    /// Files that its runs made, of those that told; nil where none did.
+    package var outputs: Int?
     /// Seconds by reason.
     package var waited: [String: Double] = [:]
 

@@ -9,8 +9,8 @@ extension TaskStore {
                 sql: """
                     INSERT OR REPLACE INTO service_job (id, identifier, submission, state, paused, attempts, submitted,
                         started, ended, outcome, status, resumable, fraction, text, summary, process, process_start,
-                        process_boot, processor_seconds, running_seconds, losses)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        process_boot, processor_seconds, running_seconds, losses, outputs)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             let wait = try db.makeStatement(
                 sql: "INSERT OR REPLACE INTO service_wait (job, reason, seconds) VALUES (?, ?, ?)")
@@ -19,7 +19,7 @@ extension TaskStore {
                     Int64(job.id), job.identifier, job.submission, job.state.rawValue, job.isPaused, job.attempts,
                     job.submitted, job.started, job.ended, job.outcome, job.status, job.isResumable, job.fraction,
                     job.text, job.summary, job.process?.id, job.process.map { Int64($0.start) }, job.process?.boot,
-                    job.processorSeconds, job.runningSeconds, job.losses,
+                    job.processorSeconds, job.runningSeconds, job.losses, job.outputs,
                 ])
                 for (reason, seconds) in job.waited {
                     try wait.execute(arguments: [Int64(job.id), reason, seconds])
@@ -98,5 +98,6 @@ extension StoredJob {
         }
         processorSeconds = row["processor_seconds"]
         runningSeconds = row["running_seconds"]
+        outputs = row["outputs"]
     }
 }

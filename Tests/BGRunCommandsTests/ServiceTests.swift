@@ -72,6 +72,20 @@ import Testing
         #expect(try place.contents("out") == reference())
     }
 
+    @Test("rule 97: what a stopped and resumed job made is counted over all its runs")
+    func usageCountsAllRuns() throws {
+        try place.putPhotos()
+        try hangingJob()
+        #expect(try service.bgrun("stop", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["state"] as? String == "ended" })
+        #expect(try service.bgrun("resume", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["state"] as? String == "running" })
+        #expect(try service.bgrun("stop", "1").status == 0)
+        #expect(try service.comes { try service.job(1)["state"] as? String == "ended" })
+        let jobs = try service.bgrun("usage", "--json").json()["jobs"] as? [[String: Any]]
+        #expect(jobs?.first?["outputs"] as? Int == Photos.count - 1)
+    }
+
     @Test("rule 82, rule 85: a killed service loses nothing, and its attached client goes on with the next one")
     func aKilledServiceLosesNothing() throws {
         try place.putPhotos()

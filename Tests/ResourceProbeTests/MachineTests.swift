@@ -8,7 +8,7 @@ import Testing
             "proc/cpuinfo": "processor\t: 0\nmodel name\t: Example CPU @ 3: GHz\nflags\t\t: fpu \(flags)\n\n",
             "proc/self/status": "Name:\tx\nCpus_allowed_list:\t\(allowed)\n",
         ])
-        return ResourceProbe.cpuLane(root: root)
+        return CPULane.read(root: root)
     }
 
     @Test func theCoresAreThoseThisProcessMayUse() throws {
@@ -29,7 +29,7 @@ import Testing
     #endif
 
     @Test func theRealMachineHasANamedCPU() {
-        let lane = ResourceProbe.cpuLane()
+        let lane = CPULane.read()
         #expect(lane.cores >= 1 && lane.name != "unknown CPU")
     }
 

@@ -20,6 +20,7 @@ import Testing
         (job.outcome, job.status, job.isResumable, job.fraction) = ("stopped.userStop", 75, true, 0.5)
         (job.text, job.summary, job.process) = ("a", "{}", .init(id: 7, start: 8, boot: "b"))
         (job.processorSeconds, job.runningSeconds, job.waited) = (1.5, 2.5, ["noRoom": 3, "backoff": 4])
+        job.outputs = 6
         try store.save([job, self.job(2)])
         #expect(try store.job(1) == job)
         #expect(try store.lastJob() == 2)

@@ -1,18 +1,16 @@
 import Glibc
+import JobLink
 import Locking
 
 /// A worker that starts while the process of a job still makes sense of its command line, which takes as long.
 ///
 /// The service has taken the job before it starts this process, so that its command line is known to be good.
 enum EarlyWorker {
-    /// What the command line of a job's process has and no other.
-    static let mark = "--job-channel"
-
     private static let started = Lock<WorkerProcess?>(nil)
 
     /// To be called before there is another thread.
     static func begin(_ arguments: [String]) {
-        guard arguments.contains(mark) else { return }
+        guard arguments.contains(JobChannelOption.name) else { return }
         let worker = try? WorkerProcess()
         started.withLock { $0 = worker }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import JobLink
 
 /// The command line of a job, as a person would give it again.
 struct RecordedCommand: Codable, Hashable, Sendable {
@@ -10,7 +11,7 @@ struct RecordedCommand: Codable, Hashable, Sendable {
     /// That of this process, without what only its host gave it.
     static var ofThisProcess: RecordedCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if let place = arguments.firstIndex(of: EarlyWorker.mark) {
+        if let place = arguments.firstIndex(of: JobChannelOption.name) {
             arguments.removeSubrange(place..<min(place + 2, arguments.count))
         }
         return RecordedCommand(arguments: arguments, folder: FileManager.default.currentDirectoryPath)

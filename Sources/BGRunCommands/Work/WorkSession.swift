@@ -64,7 +64,7 @@ struct WorkSession<Kind: Work> {
         folder = work.folder
         host = try flags.jobChannel.map { descriptor in
             guard let host = JobHost(descriptor: descriptor) else {
-                throw ValidationError("--job-channel takes an open descriptor")
+                throw ValidationError("\(JobChannelOption.name) takes an open descriptor")
             }
             return host
         }

@@ -138,7 +138,7 @@ extension JobKeeper {
         let command: [String]
         switch submission.work {
         case .bgrun:
-            command = [machine.executable] + submission.arguments + ["--job-channel", "3"]
+            command = [machine.executable] + submission.arguments + [JobChannelOption.name, "3"]
         case .command:
             environment["BGRUN_PROGRESS_FD"] = "3"
             command = submission.arguments
@@ -196,6 +196,9 @@ extension JobKeeper {
                 entry.stored.text = end.text
                 entry.stored.summary = end.summary
                 entry.stored.status = end.status
+                if let made = JSONDocument.decode(OutputCount.self, end.summary)?.outputs {
+                    entry.stored.outputs = (entry.stored.outputs ?? 0) + made
+                }
             } else if entry.submission.work == .command {
                 // As a shell tells it.
                 entry.stored.status = exit.signal.map { 128 + $0 } ?? exit.exitStatus
@@ -241,6 +244,11 @@ extension JobKeeper {
                 scheduler.crashed(job, code: code, at: now) + (isPaused ? scheduler.pause(job, at: now) : [])
             }
         }
+    }
+
+    /// Of the summary of an export or an inference.
+    private struct OutputCount: Decodable {
+        var outputs: Int
     }
 
     private func ended(_ job: JobID, _ outcome: TaskOutcome) {

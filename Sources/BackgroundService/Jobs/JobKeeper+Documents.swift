@@ -122,18 +122,12 @@ extension JobKeeper {
                         title: JSONDocument.decode(JobSubmission.self, job.submission)?.title ?? job.identifier,
                         processorSeconds: job.processorSeconds, runningSeconds: job.runningSeconds,
                         measuredJoules: joules(job.id, true), estimatedJoules: joules(job.id, false),
-                        outputs: job.summary.flatMap { JSONDocument.decode(OutputCount.self, $0) }?.outputs,
-                        outcome: job.outcome)
+                        outputs: job.outputs, outcome: job.outcome)
                 },
                 othersJoules: joules(nil, true), processorWatts: energy.watts)
         } catch {
             throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
         }
-    }
-
-    /// Of the summary of an export or an inference.
-    private struct OutputCount: Decodable {
-        var outputs: Int
     }
 }
 
