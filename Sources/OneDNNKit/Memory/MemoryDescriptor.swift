@@ -143,13 +143,17 @@ package struct MemoryDescriptor: @unchecked Sendable {
     /// Whether every element stands at the same place in both, the dimensions being the same.
     package func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
         guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
-        let (one, two) = (raw.format_desc.blocking, other.raw.format_desc.blocking)
-        // Blocks are compared by name; the stride of a dimension of 1 means nothing.
-        let blocks = [layoutName, other.layoutName].map { $0.drop { $0.isLetter } }
-        guard one.inner_nblks == two.inner_nblks, one.inner_nblks == 0 || blocks[0] == blocks[1] else { return false }
-        return dimensions.indices.allSatisfy {
-            dimensions[$0] == 1 || numbers(one.strides)[$0] == numbers(two.strides)[$0]
-        }
+        return hasDistances(of: other)
+    }
+
+    /// Whether elements of the same indices are equally far apart in both, which are no opaque layouts. The stride of a dimension
+    /// in which the other has 1 element means nothing.
+    private func hasDistances(of other: MemoryDescriptor) -> Bool {
+        let (own, others) = (
+            numbers(raw.format_desc.blocking.strides), other.numbers(other.raw.format_desc.blocking.strides)
+        )
+        return blocks == other.blocks
+            && other.dimensions.indices.allSatisfy { other.dimensions[$0] == 1 || own[$0] == others[$0] }
     }
 
     /// Where a part stands whose elements lie in the whole as they lie by themselves.
@@ -164,19 +168,13 @@ package struct MemoryDescriptor: @unchecked Sendable {
             raw.data_type == part.raw.data_type,
             raw.extra.flags == 0, part.raw.extra.flags == 0, rank == part.rank, (0..<rank).contains(axis)
         else { return nil }
-        let (blocks, own) = (blocks, raw.format_desc.blocking)
         let block = blocks.reduce(1) { $1.dimension == axis ? $0 * $1.count : $0 }
-        guard blocks == part.blocks, start % block == 0, part.dimensions[axis] % block == 0,
+        guard hasDistances(of: part), start % block == 0, part.dimensions[axis] % block == 0,
             start + part.dimensions[axis] <= dimensions[axis],
-            zip(numbers(part.raw.padded_dims), part.dimensions).allSatisfy(==)
+            dimensions.indices.allSatisfy({ $0 == axis || dimensions[$0] == part.dimensions[$0] }),
+            numbers(part.raw.padded_dims) == part.dimensions
         else { return nil }
-        let (strides, others) = (numbers(own.strides), numbers(part.raw.format_desc.blocking.strides))
-        for index in 0..<rank {
-            guard index == axis || dimensions[index] == part.dimensions[index],
-                part.dimensions[index] == 1 || strides[index] == others[index]
-            else { return nil }
-        }
-        return start / block * strides[axis] * type.byteCount
+        return start / block * numbers(raw.format_desc.blocking.strides)[axis] * type.byteCount
     }
 
     private struct Block: Equatable {
