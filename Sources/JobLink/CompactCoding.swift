@@ -217,7 +217,7 @@ private struct CompactDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(CompactNamedInput(content: try bytes()))
+        KeyedDecodingContainer(CompactNamedInput(try bytes()))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { CompactElementsInput(try bytes()) }
@@ -249,7 +249,15 @@ private struct CompactDecoder: Decoder, SingleValueDecodingContainer {
 
 private struct CompactNamedInput<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let content: UnsafeRawBufferPointer
+    /// From the part that was found last on, which is asked for again or followed by the next one: parts are read in the
+    /// order in which they were written.
+    private let latest: CompactCursor
     var codingPath: [any CodingKey] { [] }
+
+    init(_ content: UnsafeRawBufferPointer) {
+        self.content = content
+        latest = CompactCursor(CompactInput(content))
+    }
 
     var allKeys: [Key] {
         var keys: [Key] = []
@@ -282,13 +290,26 @@ private struct CompactNamedInput<Key: CodingKey>: KeyedDecodingContainerProtocol
     private func part(named name: String) throws -> CompactDecoder {
         var name = name
         return try name.withUTF8 { wanted in
-            var input = CompactInput(content)
-            while let (name, part) = try input.nextNamedPart() {
-                if name.elementsEqual(wanted) { return part }
+            for start in [latest.input, CompactInput(content)] {
+                var (here, input) = (start, start)
+                while let (name, part) = try input.nextNamedPart() {
+                    if name.count == wanted.count, name.elementsEqual(wanted) {
+                        latest.input = here
+                        return part
+                    }
+                    here = input
+                }
             }
             throw CompactDecoder.damage("a part is missing")
         }
     }
+}
+
+/// A place among parts that a container moves on, which cannot change itself.
+private final class CompactCursor {
+    var input: CompactInput
+
+    init(_ input: CompactInput) { self.input = input }
 }
 
 private struct CompactElementsInput: UnkeyedDecodingContainer {

@@ -56,7 +56,8 @@ import Testing
         let path = try socketPath()
         let socket = try listening(path)
         let process = try start(with: socket)
-        close(socket)
+        // A service manager keeps it, for the next service.
+        defer { close(socket) }
         // Who asks before it is ready waits at the socket.
         #expect(try service.serviceProcess() == process)
         #expect(try service.bgrun("run", "--", "true").status == 0)

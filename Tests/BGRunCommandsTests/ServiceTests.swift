@@ -57,12 +57,16 @@ import Testing
     @Test("rule 77, A21: Ctrl-C stops a job of the service cleanly, and resume goes on with it")
     func ctrlCStopsAJobCleanly() throws {
         try place.putPhotos()
-        let run = try service.start(
-            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "1h"],
-            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        let command = [
+            "export", "photos", "--out", "out", "--size", "100", "--progress", "json", "--stall-limit", "1h",
+        ]
+        let run = try service.start(command, environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
         try #require(run.waits(for: "\"files\":\(Photos.count - 1),"))
+        let second = try service.start(command)
+        try #require(second.waits(for: "Job 1 is doing that already"))
         run.send(SIGINT)
         let stopped = run.end()
+        #expect(second.end().status == 75)
         #expect(stopped.status == 75, "\(stopped.errors)")
         #expect(stopped.errors.contains("bgrun resume 1"))
         #expect(try service.job(1)["outcome"] as? String == "stopped.userStop")
@@ -205,6 +209,10 @@ import Testing
             "export", "photos", "--out", "out", "--size", "100", "--detach", "--stall-limit", "1h")
         #expect(second.status == 75)
         #expect(second.errors.contains("bgrun attach 1"))
+        // Another command for the same work, which might want it done in another way.
+        let other = try service.bgrun("export", "photos", "--out", "out", "--size", "100", "--workers", "1")
+        #expect(other.status == 75 && other.errors.contains("bgrun attach 1"), "\(other.errors)")
+        #expect(try service.jobs().count == 1)
         #expect(try service.bgrun("cancel", "1").status == 0)
     }
 

@@ -17,7 +17,10 @@ final class JobFollower {
     private let wantsJSON: Bool
     private var display: ProgressDisplay
     private var last: UInt64 = 0
+    /// What was told since an item was done last: several attempts that fail in the same way tell it once.
+    private var notesShown: Set<String> = []
     private var reasonShown = ""
+    private var mostDone = 0
     private var lastProgress: ProgressSnapshot?
     private var device = "cpu"
     private var final: JobDocument?
@@ -88,6 +91,11 @@ final class JobFollower {
         return true
     }
 
+    /// Tells the person something once.
+    func note(_ text: String) {
+        if notesShown.insert(text).inserted { display.note(text) }
+    }
+
     private func leave() -> Int32 {
         display.note(
             "Job \(id) goes on in the background. bgrun attach \(id) brings it back, bgrun stop \(id) stops it.")
@@ -99,9 +107,12 @@ final class JobFollower {
         switch event.kind {
         case .progress:
             lastProgress = event.progress
+            if let done = event.progress?.itemsDone, done > mostDone {
+                (mostDone, notesShown, reasonShown) = (done, [], "")
+            }
             device = event.device ?? device
             showProgress(force: false)
-        case .note: event.text.map { display.note($0) }
+        case .note: event.text.map(note)
         case .record: event.text.map { _ = StandardOutput.write($0 + "\n") }
         case .stopping:
             display.stopping(event.reason ?? "", event.text ?? "Stopping.")
@@ -118,9 +129,9 @@ final class JobFollower {
 
     private func showReasons(_ job: JobDocument) {
         let text = job.reasons.map(\.sentence).joined(separator: " ")
-        guard text != reasonShown else { return }
+        guard !text.isEmpty, text != reasonShown else { return }
         reasonShown = text
-        if !text.isEmpty { display.note("Job \(id) waits: \(text)") }
+        display.note("Job \(id) waits: \(text)")
     }
 
     private func conclude() throws -> Int32 {

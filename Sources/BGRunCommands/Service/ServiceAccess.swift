@@ -42,10 +42,15 @@ enum ServiceAccess {
         }
     }
 
-    /// Submits a job; where the same work runs already, tells as what.
+    /// Submits a job; for a person who waits for it, finds the one that the same command began: after a loss of its service
+    /// a job goes on by itself.
     ///
-    /// - Throws: The exit status, when the person has been told why.
-    static func submit(_ submission: JobSubmission, _ identifier: TaskIdentifier) throws(ExitCode) -> JobDocument {
+    /// - Returns: The job, and whether it was there already.
+    /// - Throws: The exit status, when the person has been told why. Other commands for the same work, which might want it
+    ///   done in another way, are refused.
+    static func submit(
+        _ submission: JobSubmission, _ identifier: TaskIdentifier
+    ) throws(ExitCode) -> (job: JobDocument, isFound: Bool) {
         var running: JobDocument?
         let job = try ask { client throws(ServiceClient.Failure) -> JobDocument? in
             do throws(ServiceClient.Failure) {
@@ -59,7 +64,12 @@ enum ServiceAccess {
                 return nil
             }
         }
-        if let job { return job }
+        if let job { return (job, false) }
+        if let running, submission.foreground, running.arguments == submission.arguments,
+            running.folder == submission.folder
+        {
+            return (running, true)
+        }
         let id = running.map { "\($0.id)" } ?? ""
         throw Trouble.told(
             "nothing was started: alreadyRunning: the same work is running as job \(id).",

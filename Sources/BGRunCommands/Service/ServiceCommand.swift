@@ -1,6 +1,7 @@
 import ArgumentParser
 import BackgroundService
 import BackgroundTasks
+import CProcess
 import Foundation
 import Glibc
 import SchedulingCore
@@ -70,11 +71,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 if drain {
                     try client.drain()
                 } else {
-                    kill(status.process, SIGTERM)
-                    while true {
-                        _ = try client.status()
-                        usleep(20_000)
-                    }
+                    Self.end(status.process)
                 }
             } catch {
                 switch error {
@@ -82,6 +79,16 @@ struct ServiceCommand: AsyncParsableCommand {
                 case .refused: throw ServiceAccess.told(error)
                 }
             }
+        }
+
+        /// Returns when it has ended. Asking at the socket for that would have systemd start the next one.
+        private static func end(_ process: pid_t) {
+            let descriptor = bg_pidfd_open(process)
+            guard descriptor >= 0 else { return }
+            defer { close(descriptor) }
+            _ = bg_pidfd_signal(descriptor, SIGTERM)
+            var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&end, 1, -1) < 0 && errno == EINTR {}
         }
     }
 

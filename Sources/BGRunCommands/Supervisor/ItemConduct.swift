@@ -100,18 +100,18 @@ final class ItemConduct {
     func mayGoOn(_ progress: ItemProgress) -> Bool {
         // A kill costs what is in work, and one item of each worker at most is made and not written down.
         while progress.commits, awaitsNote, !isOver { listen(waiting: true, duringItem: true) }
-        var progress = progress
-        if let encode = progress.encode, encode.hearsStop, encode.seconds < Self.chunkSeconds {
-            (progress.silentSeconds, progress.encode) = (nil, nil)
-        }
-        if progress.silentSeconds == nil, !isSilent, !isOver {
-            let now = now
-            if now < nextLook {
-                if givesWay, now >= nextTurn { giveWay() }
-                return true
-            }
-        }
-        if let expected = progress.silentSeconds {
+        let isAsGoodAsAnyChunk = progress.encode.map { $0.hearsStop && $0.seconds < Self.chunkSeconds } ?? false
+        let silence = isAsGoodAsAnyChunk ? nil : progress.silentSeconds
+        guard silence == nil, !isSilent, !isOver else { return look(progress, silence: silence) }
+        let now = now
+        guard now < nextLook else { return look(progress, silence: nil) }
+        if givesWay, now >= nextTurn { giveWay() }
+        return true
+    }
+
+    /// Listens, and does what is due. `silence` is for how many seconds a codec that runs next is not heard of; nil for none.
+    private func look(_ progress: ItemProgress, silence: Double?) -> Bool {
+        if let expected = silence {
             let now = now
             if !isSilent || now >= nextSign {
                 nextSign = now + Self.signInterval
@@ -119,7 +119,7 @@ final class ItemConduct {
                 tell(.silent(seconds: longest, encode: isSilent ? nil : progress.encode))
             }
         }
-        isSilent = progress.silentSeconds != nil
+        isSilent = silence != nil
         let fraction = Double(progress.done) / Double(max(progress.total, 1))
         listenIfAsked()
         while !isOver {
@@ -160,7 +160,7 @@ final class ItemConduct {
     }
 
     private func giveSign(_ progress: ItemProgress, at now: Duration) {
-        guard now >= nextSign, progress.silentSeconds == nil else { return }
+        guard now >= nextSign, !isSilent else { return }
         nextSign = now + Self.signInterval
         tell(.progress(done: progress.done, total: progress.total))
     }

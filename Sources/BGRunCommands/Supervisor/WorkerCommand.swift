@@ -43,12 +43,7 @@ struct WorkerCommand: ParsableCommand {
                     conduct.report(escape)
                     continue
                 }
-                let result = worker.result(of: order, inputs) { progress in
-                    let slowed = faults.slowed(progress, of: order.input)
-                    let goesOn = conduct.mayGoOn(slowed ?? progress)
-                    if let slowed { WorkerFaults.takeTime(slowed) }
-                    return goesOn
-                }
+                let result = worker.result(of: order, inputs, onProgress: faults.slowing(order.input, conduct.mayGoOn))
                 if result.failure?.code == "device" { worker.forget(order.lane) }
                 for news in worker.takeNews() { conduct.tell(.laidOut(news)) }
                 conduct.report(result)
@@ -166,15 +161,19 @@ struct WorkerFaults {
         slow = parts.count == 2 ? Double(parts[1]).map { (parts[0], $0) } : nil
     }
 
-    /// What is told of an encode that takes long and hears nothing; nil for any other moment.
-    func slowed(_ progress: ItemProgress, of input: String) -> ItemProgress? {
-        guard let slow, progress.encode != nil, input.contains(slow.path) else { return nil }
-        var slowed = progress
-        slowed.encode = .init(seconds: slow.seconds, hearsStop: false)
-        return slowed
+    /// Has encodes of that input take long and hear nothing; the conduct of any other is left as it is.
+    func slowing(
+        _ input: String, _ mayGoOn: @escaping (ItemProgress) -> Bool
+    ) -> (ItemProgress) -> Bool {
+        guard let slow, input.contains(slow.path) else { return mayGoOn }
+        return { progress in
+            guard progress.encode != nil else { return mayGoOn(progress) }
+            var slowed = progress
+            slowed.encode = .init(seconds: slow.seconds, hearsStop: false)
+            defer { usleep(UInt32(slow.seconds * 1e6)) }
+            return mayGoOn(slowed)
+        }
     }
-
-    static func takeTime(_ progress: ItemProgress) { usleep(UInt32((progress.encode?.seconds ?? 0) * 1e6)) }
 
     func strike(_ input: String) {
         if let crash, input.contains(crash) {

@@ -49,12 +49,14 @@ struct WorkSession<Kind: Work> {
             name: String(request.identifier.rawValue.dropFirst(Program.identifier.count + 1)),
             requiresGPU: flags.gpu, prefersGPU: flags.preferGpu, initiator: request.initiator,
             foreground: !flags.detach)
-        let job = try ServiceAccess.submit(submission, request.identifier)
+        let (job, isFound) = try ServiceAccess.submit(submission, request.identifier)
         guard !flags.detach else {
             try job.tellDetached(json: flags.json)
             return ExitStatus.done.code
         }
-        return ExitCode(try JobFollower(job.id, progress: flags.progress, json: flags.json).follow())
+        let follower = JobFollower(job.id, progress: flags.progress, json: flags.json)
+        if isFound { follower.note("Job \(job.id) is doing that already, and is shown from here on.") }
+        return ExitCode(try follower.follow())
     }
 
     private init(_ work: Kind, _ flags: JobFlags) throws {
