@@ -290,18 +290,23 @@ private struct CompactNamedInput<Key: CodingKey>: KeyedDecodingContainerProtocol
     private func part(named name: String) throws -> CompactDecoder {
         var name = name
         return try name.withUTF8 { wanted in
-            for start in [latest.input, CompactInput(content)] {
-                var (here, input) = (start, start)
-                while let (name, part) = try input.nextNamedPart() {
-                    if name.count == wanted.count, name.elementsEqual(wanted) {
-                        latest.input = here
-                        return part
-                    }
-                    here = input
-                }
+            guard let part = try find(wanted, from: latest.input) ?? find(wanted, from: CompactInput(content)) else {
+                throw CompactDecoder.damage("a part is missing")
             }
-            throw CompactDecoder.damage("a part is missing")
+            return part
         }
+    }
+
+    private func find(_ wanted: UnsafeBufferPointer<UInt8>, from start: CompactInput) throws -> CompactDecoder? {
+        var (here, input) = (start, start)
+        while let (name, part) = try input.nextNamedPart() {
+            if name.count == wanted.count, name.elementsEqual(wanted) {
+                latest.input = here
+                return part
+            }
+            here = input
+        }
+        return nil
     }
 }
 

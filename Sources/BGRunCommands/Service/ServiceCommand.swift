@@ -84,9 +84,10 @@ struct ServiceCommand: AsyncParsableCommand {
         /// Returns when it has ended. Asking at the socket for that would have systemd start the next one.
         private static func end(_ process: pid_t) {
             let descriptor = bg_pidfd_open(process)
+            kill(process, SIGTERM)
+            // It is gone, or the kernel has no such descriptors, and nobody waits.
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
-            _ = bg_pidfd_signal(descriptor, SIGTERM)
             var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             while poll(&end, 1, -1) < 0 && errno == EINTR {}
         }
