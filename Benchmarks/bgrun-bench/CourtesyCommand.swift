@@ -32,8 +32,8 @@ struct CourtesyCommand: ParsableCommand {
     }
 
     private struct Samples {
-        var p50: [Double] = []
-        var p99: [Double] = []
+        /// Of each round, the milliseconds of all items of the latency probe.
+        var latencies: [[Double]] = []
         var throughput: [Double] = []
         /// Processor seconds of the export in a second of the latency probe's and of the throughput probe's.
         var ownShare: [[Double]] = [[], []]
@@ -86,8 +86,7 @@ struct CourtesyCommand: ParsableCommand {
     ) throws {
         var before = feed?.processorSeconds ?? 0
         let latencies: ProbeCommand.Latencies = try probe(.latency, service, work)
-        samples.p50.append(latencies.p50)
-        samples.p99.append(latencies.p99)
+        samples.latencies.append(latencies.milliseconds)
         if let feed { samples.ownShare[0].append((feed.processorSeconds - before) / seconds) }
         before = feed?.processorSeconds ?? 0
         let throughput: ProbeCommand.Throughput = try probe(.throughput, service, work)
@@ -116,27 +115,36 @@ struct CourtesyCommand: ParsableCommand {
         return try JSONDecoder().decode(Result.self, from: Data(contentsOf: URL(fileURLWithPath: output)))
     }
 
-    /// Ratios are taken within a round; medians over the rounds.
+    /// Latencies are those of the items of all rounds together: one round has too few for a p99. Other ratios are taken within
+    /// a round; medians over the rounds.
     private func table(_ samples: [Beside: Samples]) -> FigureTable {
         var table = FigureTable()
         guard let alone = samples[.alone] else { return table }
         func ratio(_ values: [Double], _ others: [Double]) -> Double { median(zip(values, others).map { $0 / $1 }) }
+        func latency(_ share: Double, _ taken: Samples) -> Double {
+            quantile(share, of: taken.latencies.flatMap(\.self))
+        }
+        func latencyRatio(_ share: Double, _ taken: Samples, _ other: Samples) -> Double {
+            latency(share, taken) / latency(share, other)
+        }
         for beside in Beside.allCases {
             guard let taken = samples[beside] else { continue }
             let name = beside.name
             let isGoal = beside == .background
-            table.add("\(name): latency p50", median(taken.p50), "ms")
-            table.add("\(name): latency p99", median(taken.p99), "ms")
+            table.add("\(name): latency p50", latency(0.5, taken), "ms")
+            table.add("\(name): latency p99", latency(0.99, taken), "ms")
             table.add("\(name): throughput", median(taken.throughput), "items/s")
             guard beside != .alone else { continue }
-            table.add("\(name): p50 to alone", ratio(taken.p50, alone.p50), "ratio")
-            table.add("\(name): p99 to alone", ratio(taken.p99, alone.p99), "ratio", goal: isGoal ? 1.25 : nil)
+            table.add("\(name): p50 to alone", latencyRatio(0.5, taken, alone), "ratio")
+            table.add("\(name): p99 to alone", latencyRatio(0.99, taken, alone), "ratio", goal: isGoal ? 1.25 : nil)
+            let ofRounds = zip(taken.latencies, alone.latencies).map { quantile(0.99, of: $0) / quantile(0.99, of: $1) }
+            table.add("\(name): p99 to alone, median of the rounds", median(ofRounds), "ratio")
             table.add(
                 "\(name): throughput lost", (1 - ratio(taken.throughput, alone.throughput)) * 100, "%",
                 goal: isGoal ? 3 : nil)
             guard beside != .loops else { continue }
             if let loops = samples[.loops] {
-                table.add("\(name): p99 to beside loops", ratio(taken.p99, loops.p99), "ratio")
+                table.add("\(name): p99 to beside loops", latencyRatio(0.99, taken, loops), "ratio")
             }
             table.add("\(name): export's processors beside latency probe", median(taken.ownShare[0]), "processors")
             table.add("\(name): export's processors beside throughput probe", median(taken.ownShare[1]), "processors")

@@ -27,9 +27,8 @@ struct ProbeCommand: ParsableCommand {
     private static let period: Duration = .milliseconds(20)
 
     struct Latencies: Codable {
-        /// From the moment an item was due to its end, milliseconds.
-        var p50: Double
-        var p99: Double
+        /// Of each item, from the moment it was due to its end.
+        var milliseconds: [Double]
     }
 
     struct Throughput: Codable {
@@ -58,8 +57,10 @@ struct ProbeCommand: ParsableCommand {
         let clock = SuspendingClock()
         var due = clock.now
         var times: [Double] = []
-        for _ in 0..<Int(seconds / (Self.period / .seconds(1))) {
+        for item in 1...max(Int(seconds / (Self.period / .seconds(1))), 1) {
             due += Self.period
+            // The period is a multiple of the kernel's tick: without this a probe would meet it at one place only.
+            if item.isMultiple(of: 20) { due += .milliseconds(1) }
             let wait = clock.now.duration(to: due) / .microseconds(1)
             if wait > 0 { usleep(UInt32(wait)) }
             Self.spin(rounds)
@@ -67,8 +68,7 @@ struct ProbeCommand: ParsableCommand {
             // One that came much too late is one late item, not many.
             due = max(due, clock.now - Self.period)
         }
-        times.sort()
-        return Latencies(p50: median(times), p99: times[min(times.count - 1, times.count * 99 / 100)])
+        return Latencies(milliseconds: times)
     }
 
     private func throughput() -> Throughput {

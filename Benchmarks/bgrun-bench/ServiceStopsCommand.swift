@@ -70,15 +70,13 @@ struct ServiceStopsCommand: ParsableCommand {
                 name.split(separator: "/").last.map { $0.hasPrefix(".") && !$0.hasPrefix(".bgrun-parts-") } ?? false
             }
         }
-        times.sort()
-        func quantile(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] }
         // A model is stopped between two operators.
         let background = options.model == nil ? 150.0 : 50
         let goal = busy > 0 ? 250 : priority == .background ? background : 650
         let name = "\(priority.rawValue), \(busy) busy threads, \(times.count) stops"
-        table.add("\(name): p50", quantile(0.5), "ms")
-        table.add("\(name): p99", quantile(0.99), "ms", goal: goal)
-        table.add("\(name): longest", quantile(1), "ms")
+        table.add("\(name): p50", quantile(0.5, of: times), "ms")
+        table.add("\(name): p99", quantile(0.99, of: times), "ms", goal: goal)
+        table.add("\(name): longest", quantile(1, of: times), "ms")
         table.add("\(name): temporary files left", Double(leftOver), "", goal: 0)
     }
 

@@ -80,16 +80,13 @@ struct StopsCommand: ParsableCommand {
             guard case .stopped? = stop.outcome else { continue }
             times.append(stop.milliseconds)
         }
-        times.sort()
-        func quantile(_ share: Double) -> String {
-            String(format: "%7.1f", times[min(times.count - 1, Int(Double(times.count) * share))])
-        }
+        func column(_ share: Double) -> String { String(format: "%7.1f", quantile(share, of: times)) }
         let goal = Int(2 * (each.terms.chunkTarget / .milliseconds(1))) + 50
         let columns = [
             each.terms.priority.rawValue.padding(toLength: 10, withPad: " ", startingAt: 0),
             String(format: "%5d", each.busy),
             " " + tiers.sorted().joined(separator: "/").padding(toLength: 10, withPad: " ", startingAt: 0),
-            String(format: "%4d", times.count), quantile(0.5), quantile(0.99), quantile(1), String(format: "%8d", goal),
+            String(format: "%4d", times.count), column(0.5), column(0.99), column(1), String(format: "%8d", goal),
         ]
         print(columns.joined(separator: " "))
         // As it comes, also into a file.
