@@ -337,7 +337,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
         } catch {
             let problem = Diagnostic(
                 code: "noInhibitor", sentence: "Sleep and shutdown cannot be delayed: \(error.reason).",
-                fix: "Run systemd-logind, or keep checkpoints often.")
+                fix: "Run systemd-logind where polkit lets you delay sleep, or keep checkpoints often.")
             let conduct = setup.withLock { $0?.conduct }
             decide { state, _ in
                 guard !state.lacksInhibitor else { return }
