@@ -6,6 +6,8 @@ final class TIFFEncoder: ImageEncoder {
     private static let largestFile = 4_000_000_000
     /// Where the file has room for what is no picture data: behind its header.
     private static let metadataStart = 8
+    /// What libdeflate keeps while it searches for the best of all ways to write a strip, and for a good one.
+    private static let deflateBytes = (optimizing: 9 << 20, usual: 1 << 20)
 
     let workingBytes: Int
     /// Not heard by the library; its calls are short.
@@ -29,8 +31,9 @@ final class TIFFEncoder: ImageEncoder {
         settings.has_alpha = request.layout == .rgbx8 || request.isOpaque ? 0 : 1
         settings.level = request.optimize ? 9 : 4
         handle = try TIFFEncoder.open(settings, metadata)
+        let deflate = request.optimize ? TIFFEncoder.deflateBytes.optimizing : TIFFEncoder.deflateBytes.usual
         // Some strips, and the file twice while it grows.
-        workingBytes = (rowBytes * request.height + metadata.totalBytes) * 2 + rowBytes * 4 + 1 << 20
+        workingBytes = (rowBytes * request.height + metadata.totalBytes) * 2 + rowBytes * 4 + 1 << 20 + deflate
         for text in metadata.exif.flatMap({ TIFFExif.parts(of: $0, at: TIFFEncoder.metadataStart) })?.texts ?? [] {
             ic_tiff_encoder_text(handle, UInt32(text.tag), text.value)
         }

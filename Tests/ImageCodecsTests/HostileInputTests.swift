@@ -100,6 +100,35 @@ struct HostileInputTests {
     }
 
     @Test
+    func `a JPEG 2000 of as many tiles as pixels claims what its library keeps of them, or is refused`() throws {
+        var file = try #require(try FormatFiles(.jp2).file(.plain))
+        let size = try #require(AbsurdSize.place(of: [0xFF, 0x4F, 0xFF, 0x51], in: file)) + 8
+        let usual = try claim(of: file)
+        file.replaceSubrange(size + 16..<size + 24, with: [0, 0, 0, 1, 0, 0, 0, 1])
+        // 64 × 48 tiles of three components.
+        #expect(try claim(of: file) - usual >= 64 * 48 * (5_000 + 3 * 1_000))
+        file.replaceSubrange(size..<size + 8, with: [0, 0, 1, 0, 0, 0, 0, 200])
+        #expect(code(of: file) == .limit)
+    }
+
+    @Test
+    func `a JPEG 2000 whose tile part is said to be longer than the file is read as one that ends early`() throws {
+        let sound = try #require(try FormatFiles(.jp2).file(.plain))
+        let part = try #require(AbsurdSize.place(of: [0xFF, 0x90, 0, 10], in: sound))
+        var file = sound
+        file.replaceSubrange(part + 6..<part + 10, with: [0x70, 0, 0, 0])
+        let decoded = try decode(file)
+        #expect(!decoded.damage.isEmpty)
+        #expect(decoded.picture.bytes == (try decode(sound).picture.bytes))
+    }
+
+    private func claim(of file: [UInt8]) throws -> Int {
+        try file.withUnsafeBytes { bytes in
+            try CodecRegistry.decoder(for: bytes, limits: DecodeLimits()).workingBytes(scaleEighths: 8)
+        }
+    }
+
+    @Test
     func `limits on the file, on pixels and on memory are kept`() throws {
         let file = try encoded(Picture.sample(width: 100, height: 100), as: .jpeg) { $0.progressive = true }
         var limits = DecodeLimits()

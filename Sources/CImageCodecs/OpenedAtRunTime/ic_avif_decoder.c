@@ -64,7 +64,7 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     info->xmp = image->xmp.data;
     info->xmp_size = image->xmp.size;
     // Planes of colour and alpha, in the decoder and in the picture that it lends.
-    info->bytes_held = (int64_t)image->width * image->height * (info->is_wide ? 16 : 8) + (4 << 20);
+    info->bytes_held = ic_sum(ic_picture_bytes(image->width, image->height, info->is_wide ? 16 : 8), 4 << 20);
     return IC_OK;
 }
 

@@ -162,7 +162,7 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     read_colors(state, info);
     read_metadata(state, info);
     // Planes in the decoder, turned, and interleaved.
-    info->bytes_held = (int64_t)info->width * info->height * (info->is_wide ? 24 : 12) + (4 << 20);
+    info->bytes_held = ic_sum(ic_picture_bytes(info->width, info->height, info->is_wide ? 24 : 12), 4 << 20);
     return IC_OK;
 }
 

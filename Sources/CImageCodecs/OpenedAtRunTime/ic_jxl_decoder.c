@@ -98,7 +98,7 @@ static void describe(const JxlBasicInfo *basic, ic_picture_info *info) {
     info->orientation = (int32_t)basic->orientation;
     info->frames = basic->have_animation ? 0 : 1;
     // Three float planes and the alpha, twice while they are filtered, and what is coded.
-    info->bytes_held = (int64_t)basic->xsize * basic->ysize * 40 + (8 << 20);
+    info->bytes_held = ic_sum(ic_picture_bytes(basic->xsize, basic->ysize, 40), 8 << 20);
 }
 
 /// Header, colours and the boxes around the picture, which may stand behind it.

@@ -27,12 +27,27 @@
 
 IC_LIBRARY_TABLE(ic_openjpeg, IC_LIBRARY_OPENJPEG, IC_OPENJPEG_FUNCTIONS)
 
-enum { READ_BYTES = 256 << 10 };
+enum {
+    READ_BYTES = 256 << 10,
+    /// What the library keeps of a tile, and of a component in it, as soon as it has the header (opj_tcp_t, opj_tccp_t).
+    TILE_BYTES = 6 << 10,
+    TILE_COMPONENT_BYTES = 1200,
+    /// Of all tiles: beyond it a header takes more memory than pictures do.
+    LARGEST_TILE_BYTES = 128 << 20,
+    /// Markers of ISO/IEC 15444-1, annex A: picture and tile size, start of a tile part (with its length).
+    SIZE = 0xFF51,
+    SHORTEST_SIZE = 38,
+    SHORTEST_TILE_PART = 14
+};
+static const uint32_t START_OF_TILE_PART = 0xFF90000A;
 
 typedef struct openjpeg_state {
     const ic_openjpeg_table *library;
     ic_picture_source source;
     size_t position;
+    /// The file with other lengths of tile parts, where some were beyond its end: the library would reserve memory for them.
+    uint8_t *corrected;
+    int64_t tile_bytes;
     opj_stream_t *stream;
     opj_codec_t *codec;
     opj_image_t *image;
@@ -86,7 +101,65 @@ static void close_openjpeg(void *opaque) {
     if (state->image) state->library->opj_image_destroy(state->image);
     if (state->codec) state->library->opj_destroy_codec(state->codec);
     if (state->stream) state->library->opj_stream_destroy(state->stream);
+    free(state->corrected);
     free(state);
+}
+
+static uint32_t number(const uint8_t *bytes, int count) {
+    uint32_t value = 0;
+    for (int i = 0; i < count; i++) value = value << 8 | bytes[i];
+    return value;
+}
+
+/// Where the codestream begins: in a box of its own (ISO/IEC 15444-1, annex I), or at once. The size where there is none.
+static size_t codestream_start(const uint8_t *bytes, size_t size) {
+    if (size >= 4 && number(bytes, 4) == 0xFF4FFF51) return 0;
+    size_t place = 0;
+    while (size - place >= 16) {
+        uint64_t length = number(bytes + place, 4);
+        size_t head = length == 1 ? 16 : 8;
+        if (length == 1) length = (uint64_t)number(bytes + place + 8, 4) << 32 | number(bytes + place + 12, 4);
+        if (memcmp(bytes + place + 4, "jp2c", 4) == 0) return place + head;
+        if (length < head || length > size - place) return size;
+        place += (size_t)length;
+    }
+    return size;
+}
+
+static int64_t tiles_along(uint32_t end, uint32_t begin, uint32_t step) {
+    return step == 0 || end <= begin ? 0 : ((int64_t)end - begin + step - 1) / step;
+}
+
+/// What the library takes for the tiles that a header tells of, as soon as it has read it.
+static int64_t tile_bytes(const uint8_t *codestream, size_t size) {
+    if (size < 4 + SHORTEST_SIZE || number(codestream + 2, 2) != SIZE) return 0;
+    const uint8_t *segment = codestream + 4;
+    int64_t columns = tiles_along(number(segment + 4, 4), number(segment + 28, 4), number(segment + 20, 4));
+    int64_t rows = tiles_along(number(segment + 8, 4), number(segment + 32, 4), number(segment + 24, 4));
+    // The library refuses more tiles than this.
+    if (columns > UINT16_MAX || rows > UINT16_MAX || columns * rows > UINT16_MAX) return 0;
+    return columns * rows * (TILE_BYTES + (int64_t)number(segment + 36, 2) * TILE_COMPONENT_BYTES);
+}
+
+/// Corrects what tile parts say of their length, in a copy. The coded data has no such marker in it.
+static int correct_lengths(openjpeg_state *state, size_t start) {
+    size_t size = state->source.size;
+    for (size_t place = start; place < size && size - place >= SHORTEST_TILE_PART; place++) {
+        const uint8_t *marker = memchr(state->source.bytes + place, 0xFF, size - place - SHORTEST_TILE_PART + 1);
+        if (!marker) break;
+        place = (size_t)(marker - state->source.bytes);
+        size_t left = size - place;
+        if (number(marker, 4) != START_OF_TILE_PART || number(marker + 6, 4) <= left) continue;
+        if (!state->corrected) {
+            state->corrected = malloc(size);
+            if (!state->corrected) return 0;
+            memcpy(state->corrected, state->source.bytes, size);
+            state->source.bytes = state->corrected;
+        }
+        // One byte too many still says that the file ends early.
+        for (int i = 0; i < 4; i++) state->corrected[place + 6 + i] = (uint8_t)((left + 1) >> (24 - 8 * i));
+    }
+    return 1;
 }
 
 static int set_up(openjpeg_state *state) {
@@ -117,7 +190,16 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     *opaque = state;
     state->library = library;
     state->source = *source;
-    if (!set_up(state)) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
+    size_t start = codestream_start(source->bytes, source->size);
+    state->tile_bytes = tile_bytes(source->bytes + start, source->size - start);
+    if (state->tile_bytes > LARGEST_TILE_BYTES) {
+        return ic_fail(
+            error, IC_LIMIT, "The JPEG 2000 has too many tiles: they take %lld bytes of memory",
+            (long long)state->tile_bytes);
+    }
+    if (!correct_lengths(state, start) || !set_up(state)) {
+        return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
+    }
     if (!library->opj_read_header(state->stream, state->codec, &state->image)) return fail(state, error);
     const opj_image_t *image = state->image;
     uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;
@@ -139,7 +221,8 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     info->icc = image->icc_profile_buf;
     info->icc_size = image->icc_profile_len;
     // Each component takes 32 bits, before and after the inverse transform.
-    info->bytes_held = (int64_t)width * height * image->numcomps * 10 + (8 << 20);
+    info->bytes_held = ic_sum(ic_picture_bytes(width, height, (int64_t)image->numcomps * 10), state->tile_bytes + (8 << 20));
+    if (state->corrected) info->bytes_held = ic_sum(info->bytes_held, (int64_t)state->source.size);
     return IC_OK;
 }
 

@@ -41,6 +41,21 @@ ic_status ic_raw_preview(void *state, const uint8_t **bytes, size_t *size, ic_er
 /// right, 2 top and bottom (ISO/IEC 23008-12, 6.5.10 and 6.5.12).
 int32_t ic_orientation(int quarters, int mirror);
 
+/// Bytes for so many pixels, at most `INT64_MAX`: headers may say anything.
+static inline int64_t ic_picture_bytes(int64_t width, int64_t height, int64_t bytes_per_pixel) {
+    int64_t pixels, bytes;
+    if (__builtin_mul_overflow(width, height, &pixels) || __builtin_mul_overflow(pixels, bytes_per_pixel, &bytes)) {
+        return INT64_MAX;
+    }
+    return bytes;
+}
+
+/// The sum of what a picture takes, at most `INT64_MAX`.
+static inline int64_t ic_sum(int64_t some, int64_t more) {
+    int64_t sum;
+    return __builtin_add_overflow(some, more, &sum) ? INT64_MAX : sum;
+}
+
 /// A sample of `bits` stretched to 16, so that the largest value stays the largest.
 static inline uint16_t ic_widened(uint32_t sample, int bits) {
     return (uint16_t)((uint64_t)sample * 65535 / ((1u << bits) - 1));

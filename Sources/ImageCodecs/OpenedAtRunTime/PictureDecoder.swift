@@ -21,8 +21,10 @@ final class PictureDecoder: ImageDecoder {
             ic_picture_decoder_open(library.forC, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
         }
         header = PictureDecoder.header(info, format, bytes)
-        let (pixels, overflow) = header.width.multipliedReportingOverflow(by: header.height)
-        bytesHeld = overflow ? .max : Int(info.bytes_held) + pixels * header.layout.bytesPerPixel
+        let (row, isWide) = header.width.multipliedReportingOverflow(by: header.layout.bytesPerPixel)
+        let (canvas, isLarge) = row.multipliedReportingOverflow(by: header.height)
+        let (sum, isTooMuch) = canvas.addingReportingOverflow(Int(info.bytes_held))
+        bytesHeld = isWide || isLarge || isTooMuch ? .max : sum
         // Everything is set up, so a throw from here on runs `deinit`.
         try limits.check(width: header.width, height: header.height, fileBytes: bytes.count)
         try limits.check(workingBytes: bytesHeld)

@@ -53,7 +53,7 @@ enum AbsurdSize {
         return file
     }
 
-    private static func place(of bytes: [UInt8], in file: [UInt8]) -> Int? {
+    static func place(of bytes: [UInt8], in file: [UInt8]) -> Int? {
         (0..<max(file.count - bytes.count, 0)).first { Array(file[$0..<$0 + bytes.count]) == bytes }
     }
 
