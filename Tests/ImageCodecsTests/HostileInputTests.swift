@@ -99,6 +99,15 @@ struct HostileInputTests {
         #expect(code(of: writer.file()) == .limit)
     }
 
+    /// Found by fuzzing: the bytes that such a picture takes are no number of 64 bits.
+    @Test
+    func `a JPEG XL header of a thousand million squared is refused`() {
+        let file: [UInt8] = [
+            0xFF, 0x0A, 14, 0xFF, 0xFF, 0xFF, 0x37, 0x2B, 2, 0x66, 0x2D, 0x6D, 0x69, 0x6E, 0x2D, 0x70, 4,
+        ]
+        #expect(code(of: file) == .limit)
+    }
+
     @Test
     func `a JPEG 2000 of as many tiles as pixels claims what its library keeps of them, or is refused`() throws {
         var file = try #require(try FormatFiles(.jp2).file(.plain))
