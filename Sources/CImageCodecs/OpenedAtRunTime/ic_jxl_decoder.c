@@ -114,6 +114,8 @@ static ic_status read_header(jxl_state *state, JxlDecoder *decoder, ic_picture_i
             if (basic.xsize > INT32_MAX || basic.ysize > INT32_MAX) {
                 return ic_fail(error, IC_LIMIT, "The JPEG XL is too large");
             }
+            ic_status status = ic_check_pixels(&state->source, basic.xsize, basic.ysize, error);
+            if (status != IC_OK) return status;
             describe(&basic, info);
             has_header = 1;
             continue;

@@ -29,7 +29,7 @@ IC_LIBRARY_TABLE(ic_openjpeg, IC_LIBRARY_OPENJPEG, IC_OPENJPEG_FUNCTIONS)
 
 enum {
     READ_BYTES = 256 << 10,
-    /// What the library keeps of a tile, and of a component in it, as soon as it has the header (opj_tcp_t, opj_tccp_t).
+    /// What the library keeps of a tile, and of a component in it, once it has the header (opj_tcp_t, opj_tccp_t).
     TILE_BYTES = 6 << 10,
     TILE_COMPONENT_BYTES = 1200,
     /// Of all tiles: beyond it a header takes more memory than pictures do.
@@ -45,7 +45,7 @@ typedef struct openjpeg_state {
     const ic_openjpeg_table *library;
     ic_picture_source source;
     size_t position;
-    /// The file with other lengths of tile parts, where some were beyond its end: the library would reserve memory for them.
+    /// The file with other lengths of tile parts, where some go beyond its end: the library reserves memory for them.
     uint8_t *corrected;
     int64_t tile_bytes;
     opj_stream_t *stream;
@@ -111,7 +111,7 @@ static uint32_t number(const uint8_t *bytes, int count) {
     return value;
 }
 
-/// Where the codestream begins: in a box of its own (ISO/IEC 15444-1, annex I), or at once. The size where there is none.
+/// Where the codestream begins: in a box of its own (ISO/IEC 15444-1, annex I), or at once. The size where none does.
 static size_t codestream_start(const uint8_t *bytes, size_t size) {
     if (size >= 4 && number(bytes, 4) == 0xFF4FFF51) return 0;
     size_t place = 0;
@@ -130,15 +130,26 @@ static int64_t tiles_along(uint32_t end, uint32_t begin, uint32_t step) {
     return step == 0 || end <= begin ? 0 : ((int64_t)end - begin + step - 1) / step;
 }
 
-/// What the library takes for the tiles that a header tells of, as soon as it has read it.
-static int64_t tile_bytes(const uint8_t *codestream, size_t size) {
-    if (size < 4 + SHORTEST_SIZE || number(codestream + 2, 2) != SIZE) return 0;
-    const uint8_t *segment = codestream + 4;
-    int64_t columns = tiles_along(number(segment + 4, 4), number(segment + 28, 4), number(segment + 20, 4));
-    int64_t rows = tiles_along(number(segment + 8, 4), number(segment + 32, 4), number(segment + 24, 4));
+/// Looks at the header before the library does, which makes room for all tiles when it reads it.
+static ic_status check_size(openjpeg_state *state, size_t start, ic_error *error) {
+    if (state->source.size - start < 4 + SHORTEST_SIZE) return IC_OK;
+    const uint8_t *segment = state->source.bytes + start + 4;
+    if (number(segment - 2, 2) != SIZE) return IC_OK;
+    uint32_t right = number(segment + 4, 4), bottom = number(segment + 8, 4);
+    uint32_t left = number(segment + 12, 4), top = number(segment + 16, 4);
+    if (left < right && top < bottom) {
+        ic_status status = ic_check_pixels(&state->source, right - left, bottom - top, error);
+        if (status != IC_OK) return status;
+    }
+    int64_t columns = tiles_along(right, number(segment + 28, 4), number(segment + 20, 4));
+    int64_t rows = tiles_along(bottom, number(segment + 32, 4), number(segment + 24, 4));
     // The library refuses more tiles than this.
-    if (columns > UINT16_MAX || rows > UINT16_MAX || columns * rows > UINT16_MAX) return 0;
-    return columns * rows * (TILE_BYTES + (int64_t)number(segment + 36, 2) * TILE_COMPONENT_BYTES);
+    if (columns > UINT16_MAX || rows > UINT16_MAX || columns * rows > UINT16_MAX) return IC_OK;
+    state->tile_bytes = columns * rows * (TILE_BYTES + (int64_t)number(segment + 36, 2) * TILE_COMPONENT_BYTES);
+    if (state->tile_bytes <= LARGEST_TILE_BYTES) return IC_OK;
+    return ic_fail(
+        error, IC_LIMIT, "The JPEG 2000 has too many tiles: %lld bytes of memory are needed for %lld tiles",
+        (long long)state->tile_bytes, (long long)(columns * rows));
 }
 
 /// Corrects what tile parts say of their length, in a copy. The coded data has no such marker in it.
@@ -191,12 +202,8 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     state->library = library;
     state->source = *source;
     size_t start = codestream_start(source->bytes, source->size);
-    state->tile_bytes = tile_bytes(source->bytes + start, source->size - start);
-    if (state->tile_bytes > LARGEST_TILE_BYTES) {
-        return ic_fail(
-            error, IC_LIMIT, "The JPEG 2000 has too many tiles: they take %lld bytes of memory",
-            (long long)state->tile_bytes);
-    }
+    ic_status status = check_size(state, start, error);
+    if (status != IC_OK) return status;
     if (!correct_lengths(state, start) || !set_up(state)) {
         return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
     }
@@ -221,7 +228,8 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     info->icc = image->icc_profile_buf;
     info->icc_size = image->icc_profile_len;
     // Each component takes 32 bits, before and after the inverse transform.
-    info->bytes_held = ic_sum(ic_picture_bytes(width, height, (int64_t)image->numcomps * 10), state->tile_bytes + (8 << 20));
+    int64_t sample_bytes = ic_picture_bytes(width, height, (int64_t)image->numcomps * 10);
+    info->bytes_held = ic_sum(sample_bytes, state->tile_bytes + (8 << 20));
     if (state->corrected) info->bytes_held = ic_sum(info->bytes_held, (int64_t)state->source.size);
     return IC_OK;
 }

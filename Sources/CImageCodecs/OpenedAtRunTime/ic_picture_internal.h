@@ -50,6 +50,15 @@ static inline int64_t ic_picture_bytes(int64_t width, int64_t height, int64_t by
     return bytes;
 }
 
+/// Refuses what is larger than anyone wants before a library makes room for it.
+static inline ic_status ic_check_pixels(
+    const ic_picture_source *source, uint32_t width, uint32_t height, ic_error *error) {
+    if (ic_picture_bytes(width, height, 1) <= source->max_pixels) return IC_OK;
+    return ic_fail(
+        error, IC_LIMIT, "%u × %u pixels are more than the limit of %lld", width, height,
+        (long long)source->max_pixels);
+}
+
 /// The sum of what a picture takes, at most `INT64_MAX`.
 static inline int64_t ic_sum(int64_t some, int64_t more) {
     int64_t sum;
