@@ -16,10 +16,12 @@ final class JXLEncoder: ImageEncoder {
         picture = CollectedPicture(request, deepBits: 16)
         distance = JXLEncoder.distance(quality: request.quality)
         effort = request.optimize ? 7 : 3
-        // Float planes of the picture, of its transform and of what it is compared with.
-        workingBytes =
-            picture.byteCount * 2 + request.width * request.height * 72 + request.metadata.totalBytes + 16 << 20
+        // Float planes of the picture, of its transform and of what it is compared with, of whole tiles of 64 × 64.
+        let pixels = JXLEncoder.wholeTiles(request.width) * JXLEncoder.wholeTiles(request.height)
+        workingBytes = picture.byteCount * 2 + pixels * 72 + request.metadata.totalBytes + 16 << 20
     }
+
+    private static func wholeTiles(_ side: Int) -> Int { (side + 63) / 64 * 64 }
 
     /// The scale of cjxl 0.7, where 90 is a distance of 1 and 100 has no loss that anyone could see.
     private static func distance(quality: Int) -> Float {
