@@ -129,6 +129,8 @@ struct HostileInputTests {
         let decoded = try decode(file)
         #expect(!decoded.damage.isEmpty)
         #expect(decoded.picture.bytes == (try decode(sound).picture.bytes))
+        // Of the length that is said, no more than the file is claimed.
+        #expect(try claim(of: file) == claim(of: sound) + file.count)
     }
 
     private func claim(of file: [UInt8]) throws -> Int {
