@@ -174,6 +174,7 @@ import Testing
         #expect(ended.errors.contains("\"text\":\"look\""))
         #expect(ended.errors.contains("\"fraction\":0.25"))
         #expect(try service.bgrun("logs", "1").output == "out\nerr\n")
+        #expect(try service.bgrun("logs", "1", "--json").output == #"{"id":1,"text":"out\nerr\n"}"# + "\n")
         #expect(try service.job(1)["outcome"] as? String == "failed.exit.7")
     }
 

@@ -202,12 +202,22 @@ struct LogsCommand: ParsableCommand {
         discussion: """
             EXAMPLES
               bgrun logs 3
+              bgrun logs 3 --json | jq -r .text
             """)
 
     @OptionGroup var job: JobArgument
 
+    @Flag(help: "Print JSON: the job's number as id, and what was written as text.")
+    var json = false
+
+    private struct Log: Encodable {
+        let id: UInt64
+        let text: String
+    }
+
     func run() throws {
-        let text = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.log(of: job.id) }
-        try StandardOutput.print(String(decoding: text, as: UTF8.self))
+        let log = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.log(of: job.id) }
+        let text = String(decoding: log, as: UTF8.self)
+        try StandardOutput.print(json ? JSONText.encode(Log(id: job.id, text: text)) + "\n" : text)
     }
 }
