@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ConditionsCommandTests {
     private static let keys: Set<String> = [
         "power", "batteryPercent", "lowPowerMode", "thermal", "cpuPressure", "ioPressure", "memoryPressure",

@@ -6,7 +6,7 @@ import Testing
 
 /// What those who follow a job are told.
 @Suite struct JobEventTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func aQuietListenerIsToldOfEverythingButProgress() async throws {
         let service = try Keeper()
         let go = service.folder + "/go"

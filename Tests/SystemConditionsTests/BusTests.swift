@@ -4,7 +4,7 @@ import SystemConditions
 import TaskModel
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BusTests {
     private static let graphical = [
         "tmp/.X11-unix/X0": "",

@@ -5,7 +5,7 @@ import SystemConditions
 import TaskModel
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HostOnBusTests {
     @Test("rule 78: a host on a message bus delays sleep while it works, checkpoints for it, and goes on after it")
     func sleep() async throws {

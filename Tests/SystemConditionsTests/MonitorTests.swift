@@ -5,7 +5,7 @@ import SystemConditions
 import TaskModel
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct MonitorTests {
     @Test("rule 41: a monitor reports conditions once at the start, and then each change")
     func changes() async throws {

@@ -85,7 +85,7 @@ struct ResourceTests {
 
     @Test(
         "rule 50, rule 41: a volume that does not answer is unknown, and is not asked again before it has",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(15)))
     func deadVolume() {
         let (asked, goOn) = (Lock(0), DispatchSemaphore(value: 0))
         let questions = VolumeQuestions(deadline: .milliseconds(20)) { folder in
