@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 import WorkerPriority
 
 /// A system in a folder: a process with its control group, and commands that do as systemd's do.
@@ -53,8 +54,17 @@ final class PriorityFixture: Sendable {
         try putProgram("systemctl", "echo \"$@\" >> \(folder)/asked\nunit=\(folder)/\(Self.unitFolder)\n" + set)
     }
 
+    /// Another process writes it: were it this one, a command that another test starts at that moment would have the file
+    /// open too, until it runs its own program, and the kernel starts none that is open to be written (execve(2), ETXTBSY).
     private func putProgram(_ name: String, _ lines: String) throws {
-        try put("#!/bin/sh\n\(lines)\n", "bin/" + name)
-        chmod(folder + "/bin/" + name, 0o755)
+        try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+        let writer = Process()
+        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+        writer.arguments = [
+            "-c", #"printf '%s' "$2" > "$1" && chmod 755 "$1""#, "sh", "\(folder)/bin/\(name)", "#!/bin/sh\n\(lines)\n",
+        ]
+        try writer.run()
+        writer.waitUntilExit()
+        try #require(writer.terminationStatus == 0)
     }
 }
