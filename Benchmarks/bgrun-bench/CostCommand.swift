@@ -1,14 +1,13 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import InferenceData
 
 /// `bgrun-bench cost`: what the service itself takes.
 struct CostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cost", abstract: "Measure commands, an idle service, and an export with it and without.",
-        discussion:
-            "With --model, of an array: inference with the service and without, and what its chunks and checkpoints take."
-    )
+        commandName: "cost", abstract: "Measure commands, an idle service, and work with it and without.",
+        discussion: "With --model, of an array: inference with the service, without it, and in a plain loop.")
 
     @OptionGroup var options: ServiceOptions
 
@@ -18,10 +17,10 @@ struct CostCommand: ParsableCommand {
     @Option(help: "Seconds that the idle service is watched.")
     var seconds = 30
 
-    @Option(help: "Rounds of exports with the service and without.")
+    @Option(help: "Rounds of the work with the service and without.")
     var rounds = 21
 
-    @Option(help: "Seconds that each export goes on before it is the next one's turn; by default each runs to its end.")
+    @Option(help: "Seconds that each goes on before it is the next one's turn; by default each runs to its end.")
     var slice: Double?
 
     func run() throws {
@@ -31,10 +30,9 @@ struct CostCommand: ParsableCommand {
         var table = FigureTable()
         try measureCommands(service, &table)
         try measureIdleness(service, &table)
-        try measureExports(service, &table)
-        if let model = options.model { try measureChunks(service, model, &table) }
-        // What the history of those exports leaves in memory.
-        try measureMemory(service, "after the exports", &table)
+        try measureWork(service, &table)
+        // What the history of that work leaves in memory.
+        try measureMemory(service, "after the work", &table)
         try table.print(asJSON: options.json)
     }
 
@@ -84,54 +82,102 @@ struct CostCommand: ParsableCommand {
         }
     }
 
-    /// The export through the service, by the command itself and, as far as it does the same, by a plain loop.
-    private func measureExports(_ service: BenchService, _ table: inout FigureTable) throws {
-        let work = [service.bgrun] + options.work + ["--progress", "none"]
-        var programs: [(name: String, words: (_ out: String) -> [String], helper: pid_t?)] = [
-            ("export through the service", { work + ["--out", $0] }, try service.process()),
-            ("export --in-process", { work + ["--in-process", "--out", $0] }, nil),
+    /// The work through the service, by the command itself and, as far as it does the same, by a plain loop.
+    ///
+    /// A model is run over a part of its array as well: what the whole takes more is without what is taken once, e.g. to
+    /// load the model.
+    private func measureWork(_ service: BenchService, _ table: inout FigureTable) throws {
+        let programs = try contenders(service)
+        let part = options.model == nil ? nil : service.folder + "/part.npy"
+        if let part { try Self.write(part, partOf: options.photos) }
+        let inputs = [options.photos] + [part].compactMap { $0 }
+        var uses: [[[TurnsOfPrograms.Use]]] = inputs.map { _ in programs.map { _ in [] } }
+        // The first of each fills caches.
+        for round in 0...rounds {
+            for (place, input) in inputs.enumerated() {
+                // Each begins as often as every other.
+                let order = programs.indices.map { ($0 + round) % programs.count }
+                let turns = order.map { index in
+                    let out = "\(service.folder)/out\(index)"
+                    // What is left is skipped by the command, whose time then stands out.
+                    _ = try? FileManager.default.removeItem(atPath: out)
+                    mkdir(out, 0o700)
+                    let words = programs[index].words(input, out)
+                    return TurnsOfPrograms.Program(
+                        start: { try SessionProgram(words, environment: service.environment) },
+                        helper: programs[index].helper)
+                }
+                sync()
+                let result = try TurnsOfPrograms(slice: slice).run(turns)
+                guard round > 0 else { continue }
+                for (index, use) in zip(order, result) { uses[place][index].append(use) }
+            }
+        }
+        for (program, uses) in zip(programs, uses[0]) { table.add(program.name, median(uses.map(\.wall)), "s") }
+        compare(programs, uses[0], "", goal: part == nil ? 1 : nil, &table)
+        guard part != nil else { return }
+        let growth = zip(uses[0], uses[1]).map { whole, part in
+            zip(whole, part).map {
+                TurnsOfPrograms.Use(wall: $0.wall - $1.wall, processors: $0.processors - $1.processors)
+            }
+        }
+        compare(programs, growth, ", without what is taken once", goal: 1, &table)
+    }
+
+    private struct Contender {
+        let name: String
+        let words: (_ input: String, _ out: String) -> [String]
+        var helper: pid_t?
+    }
+
+    private func contenders(_ service: BenchService) throws -> [Contender] {
+        let arguments = options.arguments(for:)
+        let command = { (input: String) in [service.bgrun] + arguments(input) + ["--progress", "none"] }
+        var programs = [
+            Contender(
+                name: "through the service", words: { command($0) + ["--out", $1] }, helper: try service.process()),
+            Contender(name: "in-process", words: { command($0) + ["--in-process", "--out", $1] }),
         ]
-        if options.model == nil && options.arguments == nil {
+        guard options.arguments == nil else { return programs }
+        if let model = options.model {
+            programs.append(
+                Contender(
+                    name: "a plain loop", words: { [Executables.own, "inference-loop", model, $0, "--out", $1] }))
+        } else {
             let files = try FileManager.default.contentsOfDirectory(atPath: options.photos).sorted()
                 .map { "\(options.photos)/\($0)" }
             programs.append(
-                (
-                    "the same pipeline in a plain loop",
-                    { [Executables.own, "pipeline", "--processes", "2", "--out", $0] + files }, nil
-                ))
+                Contender(
+                    name: "a plain loop",
+                    words: { [Executables.own, "pipeline", "--processes", "2", "--out", $1] + files }))
         }
-        var uses: [[TurnsOfPrograms.Use]] = programs.map { _ in [] }
-        // The first of each fills caches.
-        for round in 0...rounds {
-            // Each begins as often as every other.
-            let order = programs.indices.map { ($0 + round) % programs.count }
-            let turns = order.map { index in
-                let out = "\(service.folder)/out\(index)"
-                // What is left is skipped by the export, whose time then stands out.
-                _ = try? FileManager.default.removeItem(atPath: out)
-                mkdir(out, 0o700)
-                let words = programs[index].words(out)
-                return TurnsOfPrograms.Program(
-                    start: { try SessionProgram(words, environment: service.environment) },
-                    helper: programs[index].helper)
-            }
-            sync()
-            let result = try TurnsOfPrograms(slice: slice).run(turns)
-            guard round > 0 else { continue }
-            for (index, use) in zip(order, result) { uses[index].append(use) }
-        }
-        for (program, uses) in zip(programs, uses) { table.add(program.name, median(uses.map(\.wall)), "s") }
-        for (name, others) in zip(["in-process", "a plain loop"], uses.dropFirst()) {
+        return programs
+    }
+
+    private func compare(
+        _ programs: [Contender], _ uses: [[TurnsOfPrograms.Use]], _ what: String, goal: Double?,
+        _ table: inout FigureTable
+    ) {
+        for (program, others) in zip(programs, uses).dropFirst() {
             func more(_ value: (TurnsOfPrograms.Use) -> Double) -> [Double] {
                 zip(uses[0], others).map { (value($0) / value($1) - 1) * 100 }.sorted()
             }
             let walls = more(\.wall)
-            table.add("service to \(name), median of \(rounds) rounds", median(walls), "% more", goal: 1)
+            let name = "service to \(program.name)\(what)"
+            table.add("\(name), median of \(rounds) rounds", median(walls), "% more", goal: goal)
             // Half of the rounds lie between these two: how much the machine itself scatters.
-            table.add("service to \(name), a quarter of the rounds below", walls[rounds / 4], "% more")
-            table.add("service to \(name), a quarter of the rounds above", walls[rounds - 1 - rounds / 4], "% more")
-            table.add("processor time, service to \(name)", median(more(\.processors)), "% more")
+            table.add("\(name), a quarter of the rounds below", walls[rounds / 4], "% more")
+            table.add("\(name), a quarter of the rounds above", walls[rounds - 1 - rounds / 4], "% more")
+            table.add("processor time, \(name)", median(more(\.processors)), "% more")
         }
+    }
+
+    private static func write(_ path: String, partOf array: String) throws {
+        let rows = try withOpenFile(array) { file throws(DataError) in
+            let file = try NPYFile(file)
+            return try file.rows(0..<(file.rowCount / 8))
+        }
+        try Data(try NPYAssembly.bytes(of: rows)).write(to: URL(filePath: path))
     }
 
     /// Times that threads of a process have gone to sleep.

@@ -20,8 +20,11 @@ struct ServiceOptions: ParsableArguments {
     var json = false
 
     /// The command whose work is measured, without where its outputs go.
-    var work: [String] {
-        let command = model.map { ["infer", $0, photos] } ?? ["export", photos]
+    var work: [String] { arguments(for: photos) }
+
+    /// The same command with other inputs.
+    func arguments(for inputs: String) -> [String] {
+        let command = model.map { ["infer", $0, inputs] } ?? ["export", inputs]
         return command + (arguments ?? (model == nil ? "--size 2048" : "")).split(separator: " ").map(String.init)
     }
 }

@@ -16,6 +16,8 @@ package struct JobSubmission: Codable, Hashable, Sendable {
     package var folder: String
     /// All that it finds in its environment.
     package var environment: [String: String]
+    /// Rights that its new files do not give; nil as the service was started. See ``FileMask``.
+    package var umask: UInt32?
     package var mode: TaskKind
     package var title: String
     package var subtitle: String
@@ -43,8 +45,9 @@ package struct JobSubmission: Codable, Hashable, Sendable {
     package var requestKey: String?
 
     package init(
-        work: Work, arguments: [String], folder: String, environment: [String: String], mode: TaskKind = .continued,
-        title: String, subtitle: String = "", name: String, requiresExternalPower: Bool = false,
+        work: Work, arguments: [String], folder: String, environment: [String: String], umask: UInt32? = nil,
+        mode: TaskKind = .continued, title: String, subtitle: String = "", name: String,
+        requiresExternalPower: Bool = false,
         requiresNetwork: Bool = false, requiresIdle: Bool = false, requiresGPU: Bool = false, prefersGPU: Bool = false,
         failsWithoutRoom: Bool = false, earliestBegin: Double? = nil, interval: Double? = nil, memoryBytes: Int = 0,
         initiator: TaskRequest.Initiator = .script, foreground: Bool = false, grace: Double? = nil,
@@ -54,6 +57,7 @@ package struct JobSubmission: Codable, Hashable, Sendable {
         self.arguments = arguments
         self.folder = folder
         self.environment = environment
+        self.umask = umask
         self.mode = mode
         self.title = title
         self.subtitle = subtitle
@@ -76,7 +80,7 @@ package struct JobSubmission: Codable, Hashable, Sendable {
 
 extension JobSubmission {
     private enum CodingKeys: String, CodingKey {
-        case work, arguments, folder, environment, mode, title, subtitle, name, requiresExternalPower
+        case work, arguments, folder, environment, umask, mode, title, subtitle, name, requiresExternalPower
         case requiresNetwork, requiresIdle, requiresGPU, prefersGPU, failsWithoutRoom, earliestBegin, interval
         case memoryBytes, initiator, foreground, grace, requestKey
     }
@@ -91,8 +95,9 @@ extension JobSubmission {
         self.init(
             work: try value(.work, or: .command), arguments: arguments,
             folder: try values.decode(String.self, forKey: .folder),
-            environment: try value(.environment, or: [:]), mode: try value(.mode, or: .continued),
-            title: try value(.title, or: arguments.first ?? ""), subtitle: try value(.subtitle, or: ""),
+            environment: try value(.environment, or: [:]), umask: try value(.umask, or: nil),
+            mode: try value(.mode, or: .continued), title: try value(.title, or: arguments.first ?? ""),
+            subtitle: try value(.subtitle, or: ""),
             name: try value(.name, or: ""), requiresExternalPower: try value(.requiresExternalPower, or: false),
             requiresNetwork: try value(.requiresNetwork, or: false), requiresIdle: try value(.requiresIdle, or: false),
             requiresGPU: try value(.requiresGPU, or: false), prefersGPU: try value(.prefersGPU, or: false),

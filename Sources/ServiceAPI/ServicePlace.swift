@@ -58,6 +58,12 @@ package struct ServicePlace: Hashable, Sendable {
         }
     }
 
+    /// Makes the folder for what outlives the service, for its owner alone. Where it cannot be, what needs it says so.
+    package func makeStateFolder() {
+        try? FileManager.default.createDirectory(
+            atPath: stateFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
     private func problem(_ reason: String) -> Refusal {
         Refusal(
             code: "runtimeFolder", sentence: "The service's folder \(folder) cannot be used: \(reason).",

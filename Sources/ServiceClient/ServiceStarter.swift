@@ -13,7 +13,7 @@ package enum ServiceStarter {
     /// - Throws: ``Refusal`` with the reason why there is none.
     package static func start(at place: ServicePlace, executable: String = "/proc/self/exe") throws(Refusal) {
         try place.makeFolder()
-        try? FileManager.default.createDirectory(atPath: place.stateFolder, withIntermediateDirectories: true)
+        place.makeStateFolder()
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw failed(String(cString: strerror(errno)), place) }
         defer { ends.forEach { if $0 >= 0 { close($0) } } }

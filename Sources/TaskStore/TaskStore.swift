@@ -15,12 +15,13 @@ package final class TaskStore: Sendable {
     /// Opens the journal in a folder, and makes both where there is none.
     ///
     /// - Parameters:
-    ///   - folder: Made when it is not there.
+    ///   - folder: Made when it is not there, for its owner alone: submissions have a person's variables.
     ///   - program: Version of what decides the bytes of outputs.
     /// - Throws: ``StoreError``: `cannotOpen`, `damaged`, `newerVersion` or `busy`; the file is left as it is.
     package init(folder: String, program: String) throws(StoreError) {
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw StoreError(
                 .cannotOpen, "The folder \(folder) cannot be made.",

@@ -17,8 +17,11 @@ final class ServicePlace: Sendable {
         if let process = try? status()?["process"] as? Int { kill(pid_t(process), SIGKILL) }
     }
 
-    func start(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandRun {
-        try CommandRun(arguments, in: place, environment: self.environment.merging(environment) { $1 })
+    func start(
+        _ arguments: [String], environment: [String: String] = [:], program: String = CommandRun.executable
+    ) throws -> CommandRun {
+        try CommandRun(
+            arguments, in: place, environment: self.environment.merging(environment) { $1 }, program: program)
     }
 
     func bgrun(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {

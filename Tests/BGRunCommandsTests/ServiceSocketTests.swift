@@ -84,7 +84,8 @@ import Testing
         #expect(try service.bgrun("run", "--", "true").status == 0)
         // As careless as can be.
         #expect(chmod(path, 0o666) == 0)
-        for folder in [service.place.path, service.place.path + "/.run", (path as NSString).deletingLastPathComponent] {
+        let folders = ["", "/.run", "/.state", "/.state/bgrun"].map { service.place.path + $0 }
+        for folder in folders + [(path as NSString).deletingLastPathComponent] {
             #expect(chmod(folder, 0o777) == 0)
         }
         let jobs = try CommandRun(

@@ -36,6 +36,29 @@ import Testing
         #expect(try place.contents("out") == reference())
     }
 
+    @Test(arguments: [0o022, 0o027, 0o077])
+    func whatAJobMakesHasTheRightsThatTheCommandItselfWouldGive(mask: Int) throws {
+        try place.putPhotos(1)
+        // Another mask than that of the command that starts the service.
+        _ = try service.bgrun("run", "--", "true")
+        for command in ["export photos --out out/deep", "run -- touch made"] {
+            let shell = "umask \(String(mask, radix: 8)); exec \(CommandRun.executable) \(command)"
+            #expect(try service.start(["-c", shell], program: "/bin/sh").end().status == 0)
+        }
+        func rights(_ path: String) throws -> Int {
+            let attributes = try FileManager.default.attributesOfItem(atPath: place.path + "/" + path)
+            return try #require(attributes[.posixPermissions] as? Int)
+        }
+        let picture = try #require(FileManager.default.contentsOfDirectory(atPath: place.path + "/out/deep").first)
+        for file in ["out/deep/" + picture, "made"] { #expect(try rights(file) == 0o666 & ~mask) }
+        for folder in ["out", "out/deep"] { #expect(try rights(folder) == 0o777 & ~mask) }
+        // The service's own are for nobody else.
+        #expect(try rights(".state/bgrun") == 0o700)
+        for file in ["tasks.sqlite", "tasks.sqlite-wal", "service.log", "logs/1.log"] {
+            #expect(try rights(".state/bgrun/" + file) == 0o600)
+        }
+    }
+
     @Test("rule 77: closing the terminal sends a job to the background, where it goes on")
     func closingTheTerminalSendsAJobToTheBackground() throws {
         try place.putPhotos()

@@ -40,8 +40,8 @@ import Yams
 
     @Test func submissionsAreAsDescribed() throws {
         let submission = JobSubmission(
-            work: .command, arguments: ["true"], folder: "/", environment: [:], title: "", name: "", earliestBegin: 1,
-            interval: 1, requestKey: "k")
+            work: .command, arguments: ["true"], folder: "/", environment: [:], umask: 0o22, title: "", name: "",
+            earliestBegin: 1, interval: 1, requestKey: "k")
         let schema = try schema("Submission")
         #expect(try keys(submission) == schema.properties)
         let least = #"{"arguments": ["true"], "folder": "/"}"#

@@ -132,6 +132,20 @@ import Testing
         #expect(error?.code == .damaged)
     }
 
+    @Test func moreAxesAreChosenThanAnyTensorHas() throws {
+        let graph = Graph(
+            inputs: [
+                Graph.Port("x", TensorType(.float32, extents: [4, 4, 4])),
+                Graph.Port("i", TensorType(.int64, extents: [4, 4, .max - 1])),
+            ],
+            outputs: [Graph.Port("y", nil)],
+            nodes: [
+                Node("GatherND", opset: 19, inputs: ["x", "i"], outputs: ["y"], attributes: ["batch_dims": .int(2)])
+            ])
+        let error = #expect(throws: ModelError.self) { try ShapeInference().infer(graph) }
+        #expect(error?.code == .damaged)
+    }
+
     @Test(arguments: ["Concat", "Einsum", "Max", "Sum"]) func noneOfManyInputsIsLeftOut(name: String) throws {
         let node = Parts.node(name, ["x", "", "x"], ["y"])
         let graph = Parts.graph(inputs: [Parts.port("x", [2])], outputs: ["y"], nodes: [node])

@@ -108,7 +108,7 @@ struct HealthCheck: Encodable {
     }
 
     private static func state(_ place: ServicePlace) -> HealthCheck {
-        try? FileManager.default.createDirectory(atPath: place.stateFolder, withIntermediateDirectories: true)
+        place.makeStateFolder()
         guard access(place.stateFolder, W_OK) == 0 else {
             return .init(
                 "state folder", .broken, "\(place.stateFolder) cannot be written: \(String(cString: strerror(errno))).",

@@ -165,7 +165,8 @@ struct RunCommand: ParsableCommand {
         let begin = (at.flatMap(Self.wait) ?? after?.duration).map { now + $0.inSeconds }
         let submission = JobSubmission(
             work: .command, arguments: command, folder: FileManager.default.currentDirectoryPath,
-            environment: ProcessInfo.processInfo.environment, mode: hasConditions ? .processing : .continued,
+            environment: ProcessInfo.processInfo.environment, umask: FileMask.own,
+            mode: hasConditions ? .processing : .continued,
             title: title ?? command.joined(separator: " "),
             name: "run.\(UInt64(now * 1e6))-\(getpid())", requiresExternalPower: requiresPower,
             requiresNetwork: requiresNetwork, requiresIdle: idle, requiresGPU: gpu, failsWithoutRoom: fail,

@@ -150,6 +150,8 @@ struct ServiceCommand: AsyncParsableCommand {
         }
 
         private func serve(_ place: ServicePlace) throws {
+            // Its own files are for nobody else.
+            let mask = umask(0o077)
             let store = try TaskStore(folder: place.stateFolder, program: Program.version)
             try FileManager.default.createDirectory(
                 atPath: place.stateFolder + "/logs", withIntermediateDirectories: true)
@@ -158,6 +160,7 @@ struct ServiceCommand: AsyncParsableCommand {
                 capabilities: ProbedCapabilities(), inhibitor: SleepInhibitor(ConditionsMonitor.busOfThisMachine),
                 executable: ProcessInfo.processInfo.environment["BGRUN_EXECUTABLE"] ?? Program.path,
                 settings: Self.settings, allowsSimulation: Simulation.isAllowed(ProcessInfo.processInfo.environment))
+            machine.umask = mask
             let environment = ProcessInfo.processInfo.environment
             machine.energy = EnergyMeter(root: SystemRoot(environment["BGRUN_SYSTEM_ROOT"] ?? "/"))
             if let watts = environment["BGRUN_PROCESSOR_WATTS"].flatMap(Double.init), watts > 0, watts < 1_000 {

@@ -45,7 +45,7 @@ struct WorkSession<Kind: Work> {
         let submission = JobSubmission(
             work: .bgrun, arguments: Array(CommandLine.arguments.dropFirst()),
             folder: FileManager.default.currentDirectoryPath, environment: ProcessInfo.processInfo.environment,
-            title: request.title, subtitle: request.subtitle,
+            umask: FileMask.own, title: request.title, subtitle: request.subtitle,
             name: String(request.identifier.rawValue.dropFirst(Program.identifier.count + 1)),
             requiresGPU: flags.gpu, prefersGPU: flags.preferGpu, initiator: request.initiator,
             foreground: !flags.detach)

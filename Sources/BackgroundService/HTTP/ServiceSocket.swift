@@ -60,12 +60,10 @@ enum ServiceSocket {
         let server: NIOAsyncChannel<HTTP1Channel.Value, Never>
         switch self {
         case .path(let path):
-            // Only its owner may connect.
-            umask(0o077)
             server = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) {
                 child.setup(channel: $0, logger: log)
             }
-            // The mask leaves the owner's execute bit, which means nothing here.
+            // Only its owner may connect. The folder is theirs alone.
             chmod(path, 0o600)
         case .passed(let descriptor):
             server = try await bootstrap.bind(descriptor) { child.setup(channel: $0, logger: log) }

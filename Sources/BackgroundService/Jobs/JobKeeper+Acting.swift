@@ -145,7 +145,7 @@ extension JobKeeper {
         }
         return .init(
             work: submission.work, command: command, folder: submission.folder, environment: environment,
-            log: place.log(of: job.rawValue))
+            umask: (submission.umask ?? machine.umask) & 0o777, log: place.log(of: job.rawValue))
     }
 
     /// Gives the processes of a job the share of the processor that its priority has.

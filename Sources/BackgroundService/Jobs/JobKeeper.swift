@@ -20,6 +20,8 @@ package final class JobKeeper: Sendable {
         package var inhibitor: (any SleepInhibiting)?
         /// Of bgrun itself.
         package var executable: String
+        /// Of jobs that say nothing of it.
+        package var umask: UInt32 = FileMask.own
         package var settings: SchedulerSettings
         /// A test may say what happens (rule 99).
         package var allowsSimulation: Bool

@@ -28,6 +28,8 @@ final class JobProcess: Sendable {
         var command: [String]
         var folder: String
         var environment: [String: String]
+        /// Rights that its new files do not give (umask(2)).
+        var umask: mode_t
         /// Takes what it writes.
         var log: String
     }
@@ -142,6 +144,10 @@ final class JobProcess: Sendable {
     /// `POSIX_SPAWN_SETSID` (glibc's spawn.h), which Swift does not import.
     private static let newSession: Int16 = 0x80
 
+    /// Held while the service has a job's mask for new files: a process is started with that of its parent. What the
+    /// service itself makes meanwhile lies in folders that others may not enter.
+    private static let masking = Lock(())
+
     private static func spawn(_ plan: Plan, child: Int32) throws(SpawnFailure) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -172,7 +178,11 @@ final class JobProcess: Sendable {
             throw SpawnFailure(step: plan.command[0], status: ENOENT)
         }
         var processID = pid_t()
-        let status = posix_spawn(&processID, program, &actions, &attributes, arguments, environment)
+        let status = masking.withLock { _ in
+            let own = umask(plan.umask)
+            defer { umask(own) }
+            return posix_spawn(&processID, program, &actions, &attributes, arguments, environment)
+        }
         guard status == 0 else { throw SpawnFailure(step: plan.command[0], status: status) }
         return processID
     }

@@ -89,7 +89,8 @@ extension Operators {
             guard let shape = call.shape(0), let indices = call.shape(1), let depth = indices.last?.extent
             else { return [TensorType(call.elementType(), nil)] }
             let batch = call.node.int("batch_dims") ?? 0
-            guard batch >= 0, batch < min(shape.count, indices.count), depth >= 1, batch + depth <= shape.count else {
+            guard batch >= 0, batch < min(shape.count, indices.count), depth >= 1, depth <= shape.count - batch
+            else {
                 throw .damaged("indices of \(depth) places choose from \(shape.count) axes, \(batch) of them batches")
             }
             for axis in 0..<batch { try Shapes.same(shape[axis], indices[axis], "batch axis \(axis)") }
