@@ -21,7 +21,7 @@ package final class JobKeeper: Sendable {
         /// Of bgrun itself.
         package var executable: String
         /// Of jobs that say nothing of it.
-        package var umask: UInt32 = FileMask.own
+        package var umask = FileMask.usual
         package var settings: SchedulerSettings
         /// A test may say what happens (rule 99).
         package var allowsSimulation: Bool
