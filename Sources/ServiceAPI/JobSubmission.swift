@@ -47,9 +47,9 @@ package struct JobSubmission: Codable, Hashable, Sendable {
     package init(
         work: Work, arguments: [String], folder: String, environment: [String: String], umask: UInt32? = nil,
         mode: TaskKind = .continued, title: String, subtitle: String = "", name: String,
-        requiresExternalPower: Bool = false,
-        requiresNetwork: Bool = false, requiresIdle: Bool = false, requiresGPU: Bool = false, prefersGPU: Bool = false,
-        failsWithoutRoom: Bool = false, earliestBegin: Double? = nil, interval: Double? = nil, memoryBytes: Int = 0,
+        requiresExternalPower: Bool = false, requiresNetwork: Bool = false, requiresIdle: Bool = false,
+        requiresGPU: Bool = false, prefersGPU: Bool = false, failsWithoutRoom: Bool = false,
+        earliestBegin: Double? = nil, interval: Double? = nil, memoryBytes: Int = 0,
         initiator: TaskRequest.Initiator = .script, foreground: Bool = false, grace: Double? = nil,
         requestKey: String? = nil
     ) {
