@@ -65,8 +65,8 @@ enum ServiceAccess {
             }
         }
         if let job { return (job, false) }
-        if let running, submission.foreground, running.arguments == submission.arguments,
-            running.folder == submission.folder
+        if let running, submission.foreground, running.folder == submission.folder,
+            JobFlags.work(in: running.arguments) == JobFlags.work(in: submission.arguments)
         {
             return (running, true)
         }

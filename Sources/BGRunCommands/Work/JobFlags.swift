@@ -101,6 +101,21 @@ struct JobFlags: ParsableArguments {
         return inProcess || dryRun || jobChannel != nil || !variable.isEmpty
     }
 
+    /// A command's words but those of the terminal it is given in: two commands with the same are for the same work.
+    static func work(in arguments: [String]) -> [String] {
+        var words: [String] = []
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--detach": continue
+            case "--progress": rest = rest.dropFirst()
+            case "--": return words + [word] + rest
+            default: if !word.hasPrefix("--progress=") { words.append(word) }
+            }
+        }
+        return words
+    }
+
     var workerCount: Int { workers ?? Machine.allowedCores }
 
     var lanePreference: LanePolicy.Preference {
