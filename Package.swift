@@ -163,7 +163,7 @@ let package = Package(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
                 .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpmux"),
-                .linkedLibrary("webpdemux"), .linkedLibrary("tiff"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
+                .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
                 .linkedLibrary("dl"),
             ]),
         room("ChunkedCompute", settings: quickStart),

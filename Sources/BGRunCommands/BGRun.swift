@@ -39,9 +39,15 @@ public struct BGRun: AsyncParsableCommand {
         }
         EarlyWorker.begin(CommandLine.arguments)
         do {
-            // Nobody types it, and making sense of all commands takes longer than the start of a process.
-            var command =
-                CommandLine.arguments.dropFirst() == [WorkerCommand.name] ? WorkerCommand() : try parseAsRoot()
+            var command: any ParsableCommand
+            if CommandLine.arguments.dropFirst() == [WorkerCommand.name] {
+                // Nobody types it, and making sense of all commands takes longer than the start of a process.
+                command = WorkerCommand()
+            } else if let quick = QuickParse.command() {
+                command = quick
+            } else {
+                command = try parseAsRoot()
+            }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

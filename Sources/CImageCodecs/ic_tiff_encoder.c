@@ -1,14 +1,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tiffio.h>
 
+#include "OpenedAtRunTime/ic_tiff_library.h"
 #include "ic_internal.h"
 #include "include/ic_tiff.h"
 
 enum { STRIP_BYTES = 256 << 10, FIRST_BYTES = 256 << 10 };
 
 struct ic_tiff_encoder {
+    const ic_tiff_table *libtiff;
     TIFF *tiff;
     ic_tiff_settings settings;
     // The file.
@@ -96,46 +97,54 @@ static ic_status fail(const ic_tiff_encoder *encoder, ic_error *error) {
 }
 
 static TIFF *open_client(ic_tiff_encoder *encoder) {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    const ic_tiff_table *libtiff = encoder->libtiff;
+    TIFFOpenOptions *options = libtiff->TIFFOpenOptionsAlloc();
     if (!options) return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, encoder);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, encoder);
-    TIFF *tiff = TIFFClientOpenExt(
+    libtiff->TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, encoder);
+    libtiff->TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, encoder);
+    TIFF *tiff = libtiff->TIFFClientOpenExt(
         "picture", encoder->settings.is_big_endian ? "wb" : "wl", encoder, read_bytes, write_bytes, seek, close_nothing,
         file_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
+    libtiff->TIFFOpenOptionsFree(options);
     return tiff;
 }
 
 static int set_tags(ic_tiff_encoder *encoder) {
+    const ic_tiff_table *libtiff = encoder->libtiff;
     const ic_tiff_settings *settings = &encoder->settings;
     TIFF *tiff = encoder->tiff;
     int channels = (settings->is_gray ? 1 : 3) + (settings->has_alpha ? 1 : 0);
     encoder->row_bytes = (size_t)settings->width * (size_t)channels * (size_t)(settings->bits / 8);
     size_t rows = STRIP_BYTES / encoder->row_bytes;
     encoder->strip_rows = rows < 1 ? 1 : rows > (size_t)settings->height ? settings->height : (int32_t)rows;
-    int is_done = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)settings->width) &&
-                  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)settings->height) &&
-                  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, settings->bits) &&
-                  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, channels) &&
-                  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-                  TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
-                  TIFFSetField(
+    int is_done = libtiff->TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)settings->width) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)settings->height) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, settings->bits) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, channels) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+                  libtiff->TIFFSetField(
                       tiff, TIFFTAG_PHOTOMETRIC, settings->is_gray ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB) &&
-                  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, (uint32_t)encoder->strip_rows) &&
-                  TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE) &&
-                  TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL) &&
-                  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, settings->level);
+                  libtiff->TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, (uint32_t)encoder->strip_rows) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, settings->level);
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
-    if (settings->has_alpha) is_done = is_done && TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+    if (settings->has_alpha) is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     if (settings->icc_size) {
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)settings->icc_size, settings->icc);
+        uint32_t size = (uint32_t)settings->icc_size;
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_ICCPROFILE, size, settings->icc);
     }
     if (settings->xmp_size) {
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t)settings->xmp_size, settings->xmp);
+        uint32_t size = (uint32_t)settings->xmp_size;
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_XMLPACKET, size, settings->xmp);
     }
-    if (settings->exif_start) is_done = is_done && TIFFSetField(tiff, TIFFTAG_EXIFIFD, (uint64_t)settings->exif_start);
-    if (settings->gps_start) is_done = is_done && TIFFSetField(tiff, TIFFTAG_GPSIFD, (uint64_t)settings->gps_start);
+    if (settings->exif_start) {
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_EXIFIFD, (uint64_t)settings->exif_start);
+    }
+    if (settings->gps_start) {
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_GPSIFD, (uint64_t)settings->gps_start);
+    }
     return is_done;
 }
 
@@ -146,6 +155,11 @@ ic_tiff_encoder *ic_tiff_encoder_open(const ic_tiff_settings *settings, ic_error
         return NULL;
     }
     encoder->settings = *settings;
+    encoder->libtiff = ic_tiff(error);
+    if (!encoder->libtiff) {
+        ic_tiff_encoder_close(encoder);
+        return NULL;
+    }
     encoder->tiff = open_client(encoder);
     if (!encoder->tiff || !set_tags(encoder)) {
         fail(encoder, error);
@@ -165,14 +179,14 @@ ic_tiff_encoder *ic_tiff_encoder_open(const ic_tiff_settings *settings, ic_error
 
 void ic_tiff_encoder_close(ic_tiff_encoder *encoder) {
     if (!encoder) return;
-    if (encoder->tiff) TIFFClose(encoder->tiff);
+    if (encoder->tiff) encoder->libtiff->TIFFClose(encoder->tiff);
     free(encoder->bytes);
     free(encoder->strip);
     free(encoder);
 }
 
 void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *value) {
-    TIFFSetField(encoder->tiff, tag, value);
+    encoder->libtiff->TIFFSetField(encoder->tiff, tag, value);
 }
 
 /// Keeps the channels of a row that the file has.
@@ -193,7 +207,8 @@ static ic_status write_strip(ic_tiff_encoder *encoder, ic_error *error) {
     uint32_t index = (uint32_t)((encoder->rows - encoder->waiting) / encoder->strip_rows);
     tmsize_t size = (tmsize_t)(encoder->row_bytes * (size_t)encoder->waiting);
     encoder->waiting = 0;
-    return TIFFWriteEncodedStrip(encoder->tiff, index, encoder->strip, size) == size ? IC_OK : fail(encoder, error);
+    tmsize_t written = encoder->libtiff->TIFFWriteEncodedStrip(encoder->tiff, index, encoder->strip, size);
+    return written == size ? IC_OK : fail(encoder, error);
 }
 
 ic_status ic_tiff_encoder_write(
@@ -215,8 +230,8 @@ ic_status ic_tiff_encoder_finish(ic_tiff_encoder *encoder, const uint8_t **bytes
         return ic_fail(error, IC_ENCODE, "Fewer rows were given than the picture has");
     }
     if (write_strip(encoder, error) != IC_OK) return error->status;
-    if (!TIFFWriteDirectory(encoder->tiff)) return fail(encoder, error);
-    TIFFClose(encoder->tiff);
+    if (!encoder->libtiff->TIFFWriteDirectory(encoder->tiff)) return fail(encoder, error);
+    encoder->libtiff->TIFFClose(encoder->tiff);
     encoder->tiff = NULL;
     if (encoder->has_no_memory) return fail(encoder, error);
     *bytes = encoder->bytes;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <tiffio.h>
-
+#include "OpenedAtRunTime/ic_tiff_library.h"
 #include "include/ic_tiff.h"
 
 enum { IC_TIFF_DAMAGE_LINES = 4, IC_TIFF_MAX_CHANNELS = 16 };
 
 struct ic_tiff_decoder {
+    const ic_tiff_table *libtiff;
     TIFF *tiff;
     const uint8_t *bytes;
     size_t size;

@@ -86,32 +86,36 @@ __attribute__((format(printf, 4, 0))) static int keep_warning(
 }
 
 static void silence_global_handlers(void) {
-    TIFFSetErrorHandler(NULL);
-    TIFFSetWarningHandler(NULL);
+    ic_error error;
+    const ic_tiff_table *libtiff = ic_tiff(&error);
+    if (!libtiff) return;
+    libtiff->TIFFSetErrorHandler(NULL);
+    libtiff->TIFFSetWarningHandler(NULL);
 }
 
 static TIFF *open_client(ic_tiff_decoder *decoder) {
+    const ic_tiff_table *libtiff = decoder->libtiff;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, silence_global_handlers);
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = libtiff->TIFFOpenOptionsAlloc();
     if (!options) return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, decoder);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, decoder);
-    TIFF *tiff = TIFFClientOpenExt(
+    libtiff->TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, decoder);
+    libtiff->TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, decoder);
+    TIFF *tiff = libtiff->TIFFClientOpenExt(
         "picture", "r", decoder, read_bytes, write_nothing, seek, close_nothing, file_size, map_bytes, unmap_nothing,
         options);
-    TIFFOpenOptionsFree(options);
+    libtiff->TIFFOpenOptionsFree(options);
     return tiff;
 }
 
-static uint16_t tag16(TIFF *tiff, uint32_t tag, uint16_t absent) {
+static uint16_t tag16(const ic_tiff_decoder *decoder, uint32_t tag, uint16_t absent) {
     uint16_t value = absent;
-    return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : absent;
+    return decoder->libtiff->TIFFGetFieldDefaulted(decoder->tiff, tag, &value) ? value : absent;
 }
 
-static int count_pages(TIFF *tiff) {
-    int count = (int)TIFFNumberOfDirectories(tiff);
-    TIFFSetDirectory(tiff, 0);
+static int count_pages(const ic_tiff_decoder *decoder) {
+    int count = (int)decoder->libtiff->TIFFNumberOfDirectories(decoder->tiff);
+    decoder->libtiff->TIFFSetDirectory(decoder->tiff, 0);
     return count < 1 ? 1 : count;
 }
 
@@ -119,7 +123,7 @@ static void read_extras(ic_tiff_decoder *decoder) {
     uint16_t count = 0;
     const uint16_t *kinds = NULL;
     decoder->alpha = -1;
-    if (!TIFFGetFieldDefaulted(decoder->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds)) count = 0;
+    if (!decoder->libtiff->TIFFGetFieldDefaulted(decoder->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds)) count = 0;
     for (int i = 0; i < count && decoder->alpha < 0 && decoder->colors + i < decoder->samples; i++) {
         if (kinds[i] == EXTRASAMPLE_UNSPECIFIED) continue;
         decoder->alpha = decoder->colors + i;
@@ -129,7 +133,7 @@ static void read_extras(ic_tiff_decoder *decoder) {
 
 static int read_palette(ic_tiff_decoder *decoder) {
     uint16_t *r = NULL, *g = NULL, *b = NULL;
-    if (decoder->bits > 8 || !TIFFGetField(decoder->tiff, TIFFTAG_COLORMAP, &r, &g, &b)) return 0;
+    if (decoder->bits > 8 || !decoder->libtiff->TIFFGetField(decoder->tiff, TIFFTAG_COLORMAP, &r, &g, &b)) return 0;
     decoder->palette[0] = r;
     decoder->palette[1] = g;
     decoder->palette[2] = b;
@@ -142,12 +146,12 @@ static int read_palette(ic_tiff_decoder *decoder) {
 
 /// Sets `colors` and what follows from the photometric interpretation.
 static ic_status read_photometric(ic_tiff_decoder *decoder, ic_error *error) {
-    uint16_t compression = tag16(decoder->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    if (!TIFFIsCODECConfigured(compression)) {
+    uint16_t compression = tag16(decoder, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    if (!decoder->libtiff->TIFFIsCODECConfigured(compression)) {
         return ic_fail(error, IC_UNSUPPORTED, "TIFF compression %d is not supported", compression);
     }
     if (decoder->photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && !decoder->is_separate) {
-        TIFFSetField(decoder->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        decoder->libtiff->TIFFSetField(decoder->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
         decoder->photometric = PHOTOMETRIC_RGB;
     }
     switch (decoder->photometric) {
@@ -164,18 +168,18 @@ static ic_status read_photometric(ic_tiff_decoder *decoder, ic_error *error) {
         return ic_fail(error, IC_DAMAGED, "The TIFF has no palette for its colours");
     case PHOTOMETRIC_SEPARATED:
         decoder->colors = 4;
-        if (tag16(decoder->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK) return IC_OK;
+        if (tag16(decoder, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK) return IC_OK;
         return ic_fail(error, IC_UNSUPPORTED, "TIFF with inks other than CMYK is not supported");
     default:
         decoder->uses_rgba_reader = 1;
         char reason[1024] = "";
-        if (TIFFRGBAImageOK(decoder->tiff, reason)) return IC_OK;
+        if (decoder->libtiff->TIFFRGBAImageOK(decoder->tiff, reason)) return IC_OK;
         return ic_fail(error, IC_UNSUPPORTED, "TIFF: %s", reason);
     }
 }
 
 static ic_status choose_layout(ic_tiff_decoder *decoder, ic_error *error) {
-    uint16_t format = tag16(decoder->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    uint16_t format = tag16(decoder, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     int bits = decoder->bits;
     decoder->is_float = format == SAMPLEFORMAT_IEEEFP;
     int is_known = decoder->is_float ? bits == 16 || bits == 32 || bits == 64 : (bits >= 1 && bits <= 16) || bits == 32;
@@ -199,20 +203,21 @@ static ic_status choose_layout(ic_tiff_decoder *decoder, ic_error *error) {
 }
 
 static ic_status measure_chunks(ic_tiff_decoder *decoder, ic_error *error) {
+    const ic_tiff_table *libtiff = decoder->libtiff;
     uint32_t width = (uint32_t)decoder->info.width, height = (uint32_t)decoder->info.height;
     TIFF *tiff = decoder->tiff;
     tmsize_t bytes, row_bytes;
     if (decoder->is_tiled) {
-        TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &decoder->chunk_width);
-        TIFFGetField(tiff, TIFFTAG_TILELENGTH, &decoder->chunk_rows);
-        bytes = TIFFTileSize(tiff);
-        row_bytes = TIFFTileRowSize(tiff);
+        libtiff->TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &decoder->chunk_width);
+        libtiff->TIFFGetField(tiff, TIFFTAG_TILELENGTH, &decoder->chunk_rows);
+        bytes = libtiff->TIFFTileSize(tiff);
+        row_bytes = libtiff->TIFFTileRowSize(tiff);
     } else {
         decoder->chunk_width = width;
-        TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &decoder->chunk_rows);
+        libtiff->TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &decoder->chunk_rows);
         if (decoder->chunk_rows > height) decoder->chunk_rows = height;
-        bytes = TIFFStripSize(tiff);
-        row_bytes = TIFFScanlineSize(tiff);
+        bytes = libtiff->TIFFStripSize(tiff);
+        row_bytes = libtiff->TIFFScanlineSize(tiff);
     }
     if (decoder->chunk_width == 0 || decoder->chunk_rows == 0 || bytes <= 0 || row_bytes <= 0) {
         return ic_fail(error, IC_DAMAGED, "The TIFF's strips or tiles have no size");
@@ -239,38 +244,40 @@ static ic_status measure_chunks(ic_tiff_decoder *decoder, ic_error *error) {
 }
 
 static void find_metadata(ic_tiff_decoder *decoder) {
+    const ic_tiff_table *libtiff = decoder->libtiff;
     uint32_t count = 0;
     const void *data = NULL;
-    if (TIFFGetField(decoder->tiff, TIFFTAG_ICCPROFILE, &count, &data) && data) {
+    if (libtiff->TIFFGetField(decoder->tiff, TIFFTAG_ICCPROFILE, &count, &data) && data) {
         decoder->info.icc = data;
         decoder->info.icc_size = count;
     }
-    if (TIFFGetField(decoder->tiff, TIFFTAG_XMLPACKET, &count, &data) && data) {
+    if (libtiff->TIFFGetField(decoder->tiff, TIFFTAG_XMLPACKET, &count, &data) && data) {
         decoder->info.xmp = data;
         decoder->info.xmp_size = count;
     }
-    if (TIFFGetField(decoder->tiff, TIFFTAG_PHOTOSHOP, &count, &data) && data) {
+    if (libtiff->TIFFGetField(decoder->tiff, TIFFTAG_PHOTOSHOP, &count, &data) && data) {
         decoder->info.iptc = data;
         decoder->info.iptc_size = count;
     }
 }
 
 static ic_status read_directory(ic_tiff_decoder *decoder, ic_error *error) {
+    const ic_tiff_table *libtiff = decoder->libtiff;
     TIFF *tiff = decoder->tiff;
     uint32_t width = 0, height = 0;
-    decoder->info.pages = count_pages(tiff);
-    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
-    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    decoder->info.pages = count_pages(decoder);
+    libtiff->TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    libtiff->TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
     if (width == 0 || height == 0) return ic_fail(error, IC_DAMAGED, "The TIFF has no picture size");
     if (width > INT32_MAX || height > INT32_MAX) return ic_fail(error, IC_LIMIT, "The TIFF is too large");
     decoder->info.width = (int32_t)width;
     decoder->info.height = (int32_t)height;
-    decoder->bits = tag16(tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    decoder->samples = tag16(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
-    decoder->photometric = tag16(tiff, TIFFTAG_PHOTOMETRIC, decoder->samples >= 3 ? PHOTOMETRIC_RGB : 1);
-    decoder->is_separate = tag16(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
-    decoder->is_tiled = TIFFIsTiled(tiff);
-    decoder->info.orientation = tag16(tiff, TIFFTAG_ORIENTATION, 1);
+    decoder->bits = tag16(decoder, TIFFTAG_BITSPERSAMPLE, 1);
+    decoder->samples = tag16(decoder, TIFFTAG_SAMPLESPERPIXEL, 1);
+    decoder->photometric = tag16(decoder, TIFFTAG_PHOTOMETRIC, decoder->samples >= 3 ? PHOTOMETRIC_RGB : 1);
+    decoder->is_separate = tag16(decoder, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+    decoder->is_tiled = libtiff->TIFFIsTiled(tiff);
+    decoder->info.orientation = tag16(decoder, TIFFTAG_ORIENTATION, 1);
     find_metadata(decoder);
     ic_status status = read_photometric(decoder, error);
     if (status != IC_OK) return status;
@@ -299,9 +306,12 @@ ic_tiff_decoder *ic_tiff_decoder_open(const uint8_t *bytes, size_t size, ic_tiff
     decoder->bytes = bytes;
     decoder->size = size;
     decoder->band_index = -1;
-    decoder->tiff = open_client(decoder);
+    decoder->libtiff = ic_tiff(error);
+    if (decoder->libtiff) decoder->tiff = open_client(decoder);
     ic_status status;
-    if (decoder->tiff) {
+    if (!decoder->libtiff) {
+        status = error->status;
+    } else if (decoder->tiff) {
         status = read_directory(decoder, error);
     } else {
         int has_reason = decoder->last_error[0] != 0;
@@ -317,7 +327,7 @@ ic_tiff_decoder *ic_tiff_decoder_open(const uint8_t *bytes, size_t size, ic_tiff
 
 void ic_tiff_decoder_close(ic_tiff_decoder *decoder) {
     if (!decoder) return;
-    if (decoder->tiff) TIFFClose(decoder->tiff);
+    if (decoder->tiff) decoder->libtiff->TIFFClose(decoder->tiff);
     free(decoder->band);
     free(decoder->raster);
     free(decoder->samples_row);

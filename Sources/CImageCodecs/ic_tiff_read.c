@@ -8,14 +8,17 @@ static ic_status read_whole_picture(ic_tiff_decoder *decoder, ic_error *error) {
     uint32_t width = (uint32_t)decoder->info.width, height = (uint32_t)decoder->info.height;
     decoder->raster = calloc((size_t)width * height, 4);
     if (!decoder->raster) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a TIFF picture");
+    const ic_tiff_table *libtiff = decoder->libtiff;
     TIFFRGBAImage image;
     char reason[1024] = "";
-    if (!TIFFRGBAImageBegin(&image, decoder->tiff, 0, reason)) return ic_fail(error, IC_UNSUPPORTED, "TIFF: %s", reason);
+    if (!libtiff->TIFFRGBAImageBegin(&image, decoder->tiff, 0, reason)) {
+        return ic_fail(error, IC_UNSUPPORTED, "TIFF: %s", reason);
+    }
     // Rows as they are stored: the caller applies the orientation.
     image.orientation = ORIENTATION_TOPLEFT;
     image.req_orientation = ORIENTATION_TOPLEFT;
-    int is_done = TIFFRGBAImageGet(&image, decoder->raster, width, height);
-    TIFFRGBAImageEnd(&image);
+    int is_done = libtiff->TIFFRGBAImageGet(&image, decoder->raster, width, height);
+    libtiff->TIFFRGBAImageEnd(&image);
     if (is_done) return IC_OK;
     return ic_fail(error, IC_DAMAGED, "TIFF: %s", decoder->damage_count ? decoder->damage[0] : "no picture data");
 }
@@ -35,6 +38,7 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
     int64_t index = row / decoder->chunk_rows;
     if (index == decoder->band_index) return IC_OK;
     decoder->band_index = index;
+    const ic_tiff_table *libtiff = decoder->libtiff;
     int planes = decoder->is_separate ? decoder->samples : 1;
     memset(decoder->band, 0, decoder->chunk_bytes * decoder->chunks_across * (size_t)planes);
     uint8_t *target = decoder->band;
@@ -46,10 +50,12 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
             tmsize_t room = (tmsize_t)decoder->chunk_bytes;
             tmsize_t got;
             if (decoder->is_tiled) {
-                uint32_t tile = TIFFComputeTile(decoder->tiff, i * decoder->chunk_width, row, 0, (uint16_t)plane);
-                got = TIFFReadEncodedTile(decoder->tiff, tile, target, room);
+                uint32_t x = i * decoder->chunk_width;
+                uint32_t tile = libtiff->TIFFComputeTile(decoder->tiff, x, row, 0, (uint16_t)plane);
+                got = libtiff->TIFFReadEncodedTile(decoder->tiff, tile, target, room);
             } else {
-                got = TIFFReadEncodedStrip(decoder->tiff, TIFFComputeStrip(decoder->tiff, row, (uint16_t)plane), target, room);
+                uint32_t strip = libtiff->TIFFComputeStrip(decoder->tiff, row, (uint16_t)plane);
+                got = libtiff->TIFFReadEncodedStrip(decoder->tiff, strip, target, room);
             }
             decoder->chunks_read++;
             if (got < 0) decoder->chunks_failed++;

@@ -2,7 +2,7 @@ import CImageCodecs
 
 /// A library that is opened when a picture needs it.
 package enum CodecLibrary: CaseIterable, Sendable {
-    case avif, heif, jxl, raw, gif, openjpeg
+    case avif, heif, jxl, raw, gif, openjpeg, tiff
 
     var forC: ic_library {
         switch self {
@@ -12,6 +12,7 @@ package enum CodecLibrary: CaseIterable, Sendable {
         case .raw: IC_LIBRARY_RAW
         case .gif: IC_LIBRARY_GIF
         case .openjpeg: IC_LIBRARY_OPENJPEG
+        case .tiff: IC_LIBRARY_TIFF
         }
     }
 

@@ -18,7 +18,8 @@ extension ImageFormat {
     /// What reads and writes it where that is opened at run time; nil for what is always there.
     package var library: CodecLibrary? {
         switch self {
-        case .jpeg, .png, .tiff, .webp: nil
+        case .jpeg, .png, .webp: nil
+        case .tiff: .tiff
         case .avif: .avif
         case .heic: .heif
         case .gif: .gif

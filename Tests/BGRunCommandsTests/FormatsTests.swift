@@ -11,7 +11,7 @@ import Testing
     }
 
     /// As on a machine where these are not installed.
-    private static let without = ["BGRUN_TEST_WITHOUT_LIBRARIES": "libavif.so.15 libjxl.so.0.7"]
+    private static let without = ["BGRUN_TEST_WITHOUT_LIBRARIES": "libavif.so.15 libjxl.so.0.7 libtiff.so.6"]
 
     private struct Document: Decodable {
         struct Row: Decodable {
@@ -29,7 +29,7 @@ import Testing
         let rows = try JSONDecoder().decode(Document.self, from: Data(ended.output.utf8)).formats
         #expect(rows.map(\.format) == ImageFormat.allCases.map(\.rawValue))
         for row in rows {
-            let isMissing = ["avif", "jxl"].contains(row.format)
+            let isMissing = ["avif", "jxl", "tiff"].contains(row.format)
             #expect(row.reads == !isMissing, "\(row.format)")
             if isMissing { #expect(!row.writes) }
         }
@@ -49,20 +49,22 @@ import Testing
         }
     }
 
-    @Test func aFormatWhoseLibraryIsMissingIsRefusedBeforeAnythingIsStarted() throws {
+    @Test(arguments: [("avif", "libavif15"), ("tiff", "libtiff6")])
+    func aFormatWhoseLibraryIsMissingIsRefusedBeforeAnythingIsStarted(format: String, package: String) throws {
         try place.putPhotos(1)
         let ended = try CommandRun(
-            ["export", "photos", "--out", "out", "--format", "avif"], in: place, environment: Self.without
+            ["export", "photos", "--out", "out", "--format", format], in: place, environment: Self.without
         ).end()
         #expect(ended.status == 69)
         #expect(ended.errors.contains("libraryMissing"))
-        #expect(ended.errors.contains("Install the package libavif15."))
+        #expect(ended.errors.contains("Install the package \(package)."))
         #expect(!place.exists("out"))
     }
 
-    @Test func anInputWhoseLibraryIsMissingFailsWithTheNameOfThePackage() throws {
+    @Test(arguments: [("jxl", "libjxl0.7"), ("tiff", "libtiff6")])
+    func anInputWhoseLibraryIsMissingFailsWithTheNameOfThePackage(format: String, package: String) throws {
         try place.putPhotos(2)
-        #expect(try place.bgrun("export", "photos", "--out", "mixed", "--size", "64", "--format", "jxl").status == 0)
+        #expect(try place.bgrun("export", "photos", "--out", "mixed", "--size", "64", "--format", format).status == 0)
         #expect(
             try place.bgrun("export", "photos", "--out", "mixed", "--size", "64", "--format", "jpeg").status == 0)
         let ended = try CommandRun(
@@ -71,7 +73,7 @@ import Testing
         ).end()
         #expect(ended.status == 65)
         #expect(ended.errors.contains("libraryMissing"))
-        #expect(ended.errors.contains("the package libjxl0.7 has it"))
+        #expect(ended.errors.contains("the package \(package) has it"))
     }
 
     /// libjxl 0.7 describes each on standard error, by file and line of its own source.

@@ -5,7 +5,7 @@
 
 #include "ic_library_internal.h"
 
-enum { LIBRARIES = IC_LIBRARY_OPENJPEG + 1 };
+enum { LIBRARIES = IC_LIBRARY_TIFF + 1 };
 
 static const struct {
     const char *file;
@@ -18,6 +18,7 @@ static const struct {
     [IC_LIBRARY_RAW] = {"libraw_r.so.20", "libraw20"},
     [IC_LIBRARY_GIF] = {"libgif.so.7", "libgif7"},
     [IC_LIBRARY_OPENJPEG] = {"libopenjp2.so.7", "libopenjp2-7"},
+    [IC_LIBRARY_TIFF] = {"libtiff.so.6", "libtiff6"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -18,7 +18,7 @@ const void *ic_library_functions(
     typedef struct name##_table {                                                                                      \
         FUNCTIONS(IC_LIBRARY_FIELD)                                                                                    \
     } name##_table;                                                                                                    \
-    static const name##_table *name(ic_error *error) {                                                                 \
+    static inline const name##_table *name(ic_error *error) {                                                          \
         static const char *const names[] = {FUNCTIONS(IC_LIBRARY_NAME)};                                               \
         static union {                                                                                                 \
             name##_table table;                                                                                        \

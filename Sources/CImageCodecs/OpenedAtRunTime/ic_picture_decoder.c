@@ -10,6 +10,7 @@ struct ic_picture_decoder {
     ic_picture_target target;
 };
 
+/// Those that read a picture as a whole; not TIFF, which is read in rows.
 static const ic_picture_codec *const codecs[] = {
     [IC_LIBRARY_AVIF] = &ic_avif_codec,
     [IC_LIBRARY_HEIF] = &ic_heif_codec,

@@ -10,6 +10,7 @@ typedef enum ic_library {
     IC_LIBRARY_RAW,
     IC_LIBRARY_GIF,
     IC_LIBRARY_OPENJPEG,
+    IC_LIBRARY_TIFF,
 } ic_library;
 
 /// The name that is opened, with the version whose structures this was built for.
