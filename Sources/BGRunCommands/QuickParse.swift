@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// Makes sense of a command line as `BGRun` does, but does not look first for the options that print completion scripts:
-/// that takes a fifth of the start of a command.
+/// that takes a tenth of the start of a command.
 struct QuickParse: ParsableCommand {
     private static let named = CommandLine.arguments.dropFirst().first.flatMap { name in
         BGRun.configuration.subcommands.first { $0._commandName == name }
