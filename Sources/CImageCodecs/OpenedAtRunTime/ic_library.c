@@ -58,7 +58,8 @@ const void *ic_library_functions(
     ic_library library, const char *const *names, size_t count, void **table, ic_error *error) {
     pthread_mutex_lock(&lock);
     void *handle = open_once(library);
-    size_t found = 0;
+    // The last one is there when all of them are.
+    size_t found = table[count - 1] ? count : 0;
     while (handle && found < count && (table[found] = dlsym(handle, names[found]))) found++;
     pthread_mutex_unlock(&lock);
     if (found == count) return table;
