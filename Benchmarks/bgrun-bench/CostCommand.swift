@@ -95,16 +95,19 @@ struct CostCommand: ParsableCommand {
         // The first of each fills caches.
         for round in 0...rounds {
             for (place, input) in inputs.enumerated() {
-                // Each begins as often as every other.
-                let order = programs.indices.map { ($0 + round) % programs.count }
+                // Each begins as often as every other, and comes after each other one as often.
+                let rotated = programs.indices.map { ($0 + round) % programs.count }
+                let order = round % 2 == 0 ? rotated : rotated.reversed()
                 let turns = order.map { index in
                     let out = "\(service.folder)/out\(index)"
                     // What is left is skipped by the command, whose time then stands out.
                     _ = try? FileManager.default.removeItem(atPath: out)
                     mkdir(out, 0o700)
                     let words = programs[index].words(input, out)
+                    let errors = "\(service.folder)/errors\(index)"
                     return TurnsOfPrograms.Program(
-                        start: { try SessionProgram(words, environment: service.environment) },
+                        name: programs[index].name, errors: errors,
+                        start: { try SessionProgram(words, environment: service.environment, errors: errors) },
                         helper: programs[index].helper)
                 }
                 sync()

@@ -51,7 +51,8 @@ struct PipelineCommand: ParsableCommand {
         }
     }
 
-    /// Starts the processes, with the places of all pictures in a pipe that they read in turn.
+    /// Starts the processes, with the places of all pictures in a pipe that they read in turn. As the workers of an export,
+    /// they share one session.
     private func share() throws {
         var ends: [Int32] = [0, 0]
         var places = Array(0..<UInt32(files.count))
@@ -65,7 +66,8 @@ struct PipelineCommand: ParsableCommand {
         let words = [Executables.own, "pipeline", "--places-from-input", "--out", out] + files
         let programs = try (0..<processes).map { _ in
             try SessionProgram(
-                words, environment: ProcessInfo.processInfo.environment, input: "/proc/self/fd/\(ends[0])")
+                words, environment: ProcessInfo.processInfo.environment, input: "/proc/self/fd/\(ends[0])",
+                joinsSession: true)
         }
         close(ends[1])
         let statuses = programs.map { $0.wait() }

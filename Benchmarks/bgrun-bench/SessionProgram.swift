@@ -2,7 +2,7 @@ import CBenchProcess
 import Foundation
 import Glibc
 
-/// A program in a session of its own, as a person's other programs are.
+/// A program, in a session of its own unless told otherwise, as a person's other programs are.
 struct SessionProgram: Sendable {
     let process: pid_t
 
@@ -14,10 +14,11 @@ struct SessionProgram: Sendable {
     ///   - input: A file to read as its standard input.
     ///   - output: A file that takes its standard output.
     ///   - errors: A file that takes its standard error.
+    ///   - joinsSession: It stays in the session of this process; the kernel's autogroups then give both one share.
     /// - Throws: ``ProcessError`` when the system refuses.
     init(
         _ words: [String], environment: [String: String], input: String = "/dev/null", output: String = "/dev/null",
-        errors: String = "/dev/null"
+        errors: String = "/dev/null", joinsSession: Bool = false
     ) throws(ProcessError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -30,7 +31,7 @@ struct SessionProgram: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // POSIX_SPAWN_SETSID (glibc's spawn.h), which Swift does not import.
-        posix_spawnattr_setflags(&attributes, 0x80)
+        posix_spawnattr_setflags(&attributes, joinsSession ? 0 : 0x80)
         let texts: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (texts + variables).forEach { free($0) } }

@@ -8,6 +8,9 @@ import Glibc
 /// woken: slices of a quarter second made a plain loop 5 % longer.
 struct TurnsOfPrograms {
     struct Program {
+        var name: String
+        /// Takes what it writes to its standard error.
+        var errors: String
         /// Starts it.
         var start: () throws -> SessionProgram
         /// A process that works for it, and that lives before and after it; it is stopped in the others' slices.
@@ -56,7 +59,10 @@ struct TurnsOfPrograms {
             waiting.removeFirst()
             if let status {
                 running[index] = nil
-                guard status == 0 else { throw ProcessError(description: "program \(index) left status \(status)") }
+                guard status == 0 else {
+                    let text = readSmallFile(programs[index].errors) ?? ""
+                    throw ProcessError(description: "\(programs[index].name) left status \(status): \(text)")
+                }
             } else {
                 waiting.append(index)
             }
