@@ -63,10 +63,15 @@ struct TurnsOfPrograms {
                     let text = readSmallFile(programs[index].errors) ?? ""
                     throw ProcessError(description: "\(programs[index].name) left status \(status): \(text)")
                 }
+                // Stopped until the others end, it might hold what they wait for: a lock of the journal ends an export.
+                if let helper = programs[index].helper {
+                    ProcessUse.tree(helper).forEach { kill($0, SIGCONT) }
+                    usleep(200_000)
+                }
             } else {
                 waiting.append(index)
+                Self.stop(roots())
             }
-            Self.stop(roots())
         }
         return uses
     }
