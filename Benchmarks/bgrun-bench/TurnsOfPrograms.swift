@@ -13,7 +13,8 @@ struct TurnsOfPrograms {
         var errors: String
         /// Starts it.
         var start: () throws -> SessionProgram
-        /// A process that works for it, and that lives before and after it; it is stopped in the others' slices.
+        /// A process that works for it, and that lives before and after it; from its first slice until it has ended, it is
+        /// stopped in the others' slices.
         var helper: pid_t?
     }
 
@@ -63,7 +64,8 @@ struct TurnsOfPrograms {
                     let text = readSmallFile(programs[index].errors) ?? ""
                     throw ProcessError(description: "\(programs[index].name) left status \(status): \(text)")
                 }
-                // Stopped until the others end, it might hold what they wait for: a lock of the journal ends an export.
+                // It may still write down that the work has ended: stopped within that, it would hold the journal's lock,
+                // without which another export gives up after a while.
                 if let helper = programs[index].helper {
                     ProcessUse.tree(helper).forEach { kill($0, SIGCONT) }
                     usleep(200_000)
