@@ -12,6 +12,7 @@ struct BGRunBench: ParsableCommand {
             SchedulerCommand.self, IdleCommand.self,
             StopsCommand.self, ServiceStopsCommand.self, GapsCommand.self, CourtesyCommand.self, PromotionCommand.self,
             CostCommand.self, SoakCommand.self, ProbeCommand.self, PrimitivesCommand.self, LanesCommand.self,
+            DeviceCommand.self,
             InferenceCommand.self, InferenceStartCommand.self, InferenceWeightsCommand.self, InferenceOnceCommand.self,
             InferenceWorkerCommand.self, InferenceContentionCommand.self, InferenceLoopCommand.self,
         ]

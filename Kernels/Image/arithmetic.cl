@@ -1,7 +1,17 @@
 // arithmetic: the inner steps shared by the kernels, in portable OpenCL C. A CPU build may supply its own integer ones (CPU_MADD) with
 // the same results in every bit: products and sums of 16-bit integers are exact in 32 bits.
 //
+// A device's program has one form of each kernel: that of GPUs with PIXELS_FORM, in which a work-item makes a pixel or a column, else
+// that of CPUs, in which it makes a strip of rows. Compiling takes a driver seconds.
+//
 // Vectors are put together by assigning their parts: OpenCL's vector literals mean something else to a C compiler.
+
+#ifdef PIXELS_FORM
+#define CPU_FORM inline
+#define GPU_FORM __kernel __attribute__((reqd_work_group_size(WGS, 1, 1)))
+#else
+#define CPU_FORM __kernel
+#endif
 
 inline uchar4 pack_uchar4(uchar x, uchar y, uchar z, uchar w) {
     uchar4 v;

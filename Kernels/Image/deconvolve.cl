@@ -8,18 +8,22 @@
 //
 // Reference  ChainReference in the tests, float64; within 2 of 65535.
 // Chunking   A chunk is a band of rows: it reads halo = max(2 * radius * rounds, 2) rows more on each side.
-// Launch     1-D, one work-item a tile of DECONVOLVE_COLUMNS x DECONVOLVE_ROWS, local size 1.
-// Barriers   None.
+// Launch     deconvolve_tile: 1-D, one work-item a tile of DECONVOLVE_COLUMNS x DECONVOLVE_ROWS, local size 1 (CPU form).
+//            *_pixel: 2-D, one work-item a pixel of the chunk, (width rounded up, rows), local (WGS, 1): deconvolve_luma_pixel with the
+//            halo, two of deconvolve_half_pixel a round, whose work-items make DECONVOLVE_STEP rows, deconvolve_apply_pixel (GPU form).
+// Barriers   GPU form: one.
 //
 // Buffers
 //   src, dst   rows as in chain.cl
 //   weights    [DECONVOLVE_RADIUS + 1] float: of the middle and of the distances 1 ... radius on each side; sum with both sides 1
 //   scratch    work-items * p.scratch_stride floats, at least (3 * (DECONVOLVE_ROWS + 2 * halo) + 2) * pitch, where
-//              pitch = DECONVOLVE_COLUMNS + 2 * halo + 32, rounded up to a multiple of 16
+//              pitch = DECONVOLVE_COLUMNS + 2 * halo + 32, rounded up to a multiple of 16 (CPU form)
+//   luma, estimate, ratio   [rows + 2 * halo][pitch] float, pitch at least width + 2 * halo (GPU form)
 
 #define DECONVOLVE_COLUMNS 256
 #define DECONVOLVE_ROWS 128
 #define DECONVOLVE_RADIUS 4
+#define DECONVOLVE_STEP 4 // rows that a work-item of the GPU form makes of a blur
 #define DECONVOLVE_FLOOR 0.01f
 #define DECONVOLVE_OVERSHOOT 0.25f
 
@@ -65,7 +69,7 @@ inline void extremes_columns(__global const float *row, __global float *low, __g
     }
 }
 
-__kernel void deconvolve_tile(__global const float *src, __global float *dst, __global const float *weights,
+CPU_FORM void deconvolve_tile(__global const float *src, __global float *dst, __global const float *weights,
                               __global float *scratch, const deconvolve_params q, const chain_rows p) {
     const int tile = get_global_id(0);
     const int across = (p.width + DECONVOLVE_COLUMNS - 1) / DECONVOLVE_COLUMNS;
@@ -133,3 +137,95 @@ __kernel void deconvolve_tile(__global const float *src, __global float *dst, __
         }
     }
 }
+
+#ifdef PIXELS_FORM
+
+GPU_FORM void deconvolve_luma_pixel(__global const float *src, __global float *luma, __global float *estimate,
+                                    const deconvolve_params q, const chain_rows p) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= p.width + 2 * q.halo)
+        return;
+    const float v = pixel_luma(read_pixel(chain_source(src, p, p.first_row - q.halo + y, 0), p, edge(x - q.halo, p.width)));
+    luma[y * q.pitch + x] = estimate[y * q.pitch + x] = max(v, 0.0f) + DECONVOLVE_FLOOR;
+}
+
+// Half a round: with `divides` target = factor / blur(plane), else target = factor * blur(plane), `margin` pixels within the halo.
+// A group makes DECONVOLVE_STEP rows of WGS - 2 * radius columns.
+GPU_FORM void deconvolve_half_pixel(__global const float *plane, __global const float *factor, __global float *target,
+                                    __global const float *weights, const deconvolve_params q, const chain_rows p,
+                                    const int margin, const int divides) {
+    __local float lines[DECONVOLVE_STEP][WGS];
+    const int t = get_local_id(0), y = margin + (int)get_global_id(1) * DECONVOLVE_STEP;
+    const int x = margin + (int)get_group_id(0) * (WGS - 2 * q.radius) + t - q.radius;
+    const int right = p.width + 2 * q.halo - margin, bottom = p.rows + 2 * q.halo - margin;
+    __global const float *from = plane + min(x, right + q.radius - 1);
+    float weight[DECONVOLVE_RADIUS + 1], column[DECONVOLVE_STEP + 2 * DECONVOLVE_RADIUS];
+#pragma unroll
+    for (int k = 0; k <= DECONVOLVE_RADIUS; ++k)
+        weight[k] = weights[k];
+#pragma unroll
+    for (int i = 0; i < DECONVOLVE_STEP + 2 * DECONVOLVE_RADIUS; ++i) {
+        const int row = i - DECONVOLVE_RADIUS;
+        if (row >= -q.radius && row < DECONVOLVE_STEP + q.radius)
+            column[i] = from[min(y + row, bottom + q.radius - 1) * q.pitch];
+    }
+#pragma unroll
+    for (int i = 0; i < DECONVOLVE_STEP; ++i) {
+        const int middle = i + DECONVOLVE_RADIUS;
+        float sum = column[middle] * weight[0];
+#pragma unroll
+        for (int k = 1; k <= DECONVOLVE_RADIUS; ++k)
+            if (k <= q.radius)
+                sum += (column[middle - k] + column[middle + k]) * weight[k];
+        lines[i][t] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t < q.radius || t >= WGS - q.radius || x >= right)
+        return;
+#pragma unroll
+    for (int i = 0; i < DECONVOLVE_STEP; ++i) {
+        __local const float *here = lines[i] + t;
+        float blurred = here[0] * weight[0];
+#pragma unroll
+        for (int k = 1; k <= DECONVOLVE_RADIUS; ++k)
+            if (k <= q.radius)
+                blurred += (here[-k] + here[k]) * weight[k];
+        if (y + i < bottom) {
+            const int at = (y + i) * q.pitch + x;
+            target[at] = divides ? factor[at] / blurred : factor[at] * blurred;
+        }
+    }
+}
+
+GPU_FORM void deconvolve_apply_pixel(__global const float *src, __global float *dst, __global const float *luma,
+                                     __global const float *estimate, const deconvolve_params q, const chain_rows p) {
+    __local float lows[WGS + 4], highs[WGS + 4];
+    const int t = get_local_id(0), x = get_global_id(0), y = get_global_id(1);
+    __global const float *row = luma + (y + q.halo) * q.pitch + q.halo;
+    for (int i = t; i < WGS + 4; i += WGS) {
+        const int at = min(x - t - 2 + i, p.width + 1);
+        float low = row[at], high = low;
+        for (int k = -2; k <= 2; ++k) {
+            const float v = row[at + k * q.pitch];
+            low = min(low, v);
+            high = max(high, v);
+        }
+        lows[i] = low;
+        highs[i] = high;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (x >= p.width)
+        return;
+    float low = lows[t + 2], high = highs[t + 2];
+    for (int k = 0; k < 5; ++k) {
+        low = min(low, lows[t + k]);
+        high = max(high, highs[t + k]);
+    }
+    const float spread = (high - low) * DECONVOLVE_OVERSHOOT;
+    const float sharp = clamp(estimate[(y + q.halo) * q.pitch + q.halo + x], low - spread, high + spread);
+    float4 v = read_pixel(chain_source(src, p, p.first_row + y, 0), p, x);
+    v.xyz += (sharp - row[x]) * q.amount;
+    write_pixel(v, chain_target(dst, p, p.first_row + y, 0), p, x);
+}
+
+#endif

@@ -13,14 +13,16 @@
 //
 // Reference  ChainReference in the tests, float64 with plain sums; within 2 of 65535 but where a coefficient lies on its threshold.
 // Chunking   A chunk is a band of rows; the grid of blocks is the picture's, so bands do not depend on each other.
-// Launch     1-D, one work-item a tile of DENOISE_COLUMNS x DENOISE_ROWS, local size 1.
-// Barriers   None.
+// Launch     denoise_tile: 1-D, one work-item a tile of DENOISE_COLUMNS x DENOISE_ROWS, local size 1 (CPU form).
+//            denoise_group: 1-D, a work-group of DENOISE_GROUP work-items DENOISE_GROUP_COLUMNS x DENOISE_GROUP_ROWS pixels, each
+//            work-item a column of them and then, of each plane, a coefficient of four blocks side by side (GPU form).
+// Barriers   GPU form: two a plane of DENOISE_STEP rows.
 //
 // Buffers
 //   src, dst   rows as in chain.cl; src has DENOISE_RADIUS rows more on each side, as far as the picture has them; on the CPU codes
 //              may take the place of either (chain_codes)
 //   limits     [2][8][8] float: squared threshold of luma and chroma times the squared scale; negative for the mean
-//   scratch    DENOISE_SCRATCH floats a work-item
+//   scratch    DENOISE_SCRATCH floats a work-item (CPU form)
 
 #ifndef DENOISE_COLUMNS
 #define DENOISE_COLUMNS 496 // columns a work-item makes: a multiple of 32 and 16 more
@@ -28,6 +30,9 @@
 #ifndef DENOISE_ROWS
 #define DENOISE_ROWS 128 // rows a work-item makes: 16 ... 256
 #endif
+#define DENOISE_GROUP 128                          // columns that a work-group reads
+#define DENOISE_GROUP_COLUMNS (DENOISE_GROUP - 12) // columns that it makes, those of which it has every block
+#define DENOISE_GROUP_ROWS 64                      // rows that it makes
 #define DENOISE_RADIUS 7
 #define DENOISE_STEP 4 // rows from one block to the next below it, half of one; 2 columns to the next beside it
 #define DENOISE_HALF (DENOISE_COLUMNS / 2 + 24) // even or odd columns of a tile with the blocks that reach into it
@@ -40,19 +45,19 @@
 #define AAN_4 1.306562964876376527f // sqrt 2 cos(pi / 8)
 
 // s[0 ... 7] to coefficients in their place.
-#define COSINE_FORWARD(s)                                                                                                       \
+#define COSINE_FORWARD(T, s)                                                                                                    \
     {                                                                                                                           \
-        const float16 a0 = s[0] + s[7], a1 = s[1] + s[6], a2 = s[2] + s[5], a3 = s[3] + s[4];                                   \
-        const float16 b0 = s[0] - s[7], b1 = s[1] - s[6], b2 = s[2] - s[5], b3 = s[3] - s[4];                                   \
-        const float16 c0 = a0 + a3, c1 = a1 + a2, c2 = a1 - a2, c3 = a0 - a3;                                                   \
-        const float16 d = (c2 + c3) * AAN_1;                                                                                    \
+        const T a0 = s[0] + s[7], a1 = s[1] + s[6], a2 = s[2] + s[5], a3 = s[3] + s[4];                                         \
+        const T b0 = s[0] - s[7], b1 = s[1] - s[6], b2 = s[2] - s[5], b3 = s[3] - s[4];                                         \
+        const T c0 = a0 + a3, c1 = a1 + a2, c2 = a1 - a2, c3 = a0 - a3;                                                         \
+        const T d = (c2 + c3) * AAN_1;                                                                                          \
         s[0] = c0 + c1;                                                                                                         \
         s[4] = c0 - c1;                                                                                                         \
         s[2] = c3 + d;                                                                                                          \
         s[6] = c3 - d;                                                                                                          \
-        const float16 e0 = b3 + b2, e1 = b2 + b1, e2 = b1 + b0;                                                                 \
-        const float16 f = (e0 - e2) * AAN_2, g = e0 * AAN_3 + f, h = e2 * AAN_4 + f, m = e1 * AAN_1;                            \
-        const float16 p = b0 + m, q = b0 - m;                                                                                   \
+        const T e0 = b3 + b2, e1 = b2 + b1, e2 = b1 + b0;                                                                       \
+        const T f = (e0 - e2) * AAN_2, g = e0 * AAN_3 + f, h = e2 * AAN_4 + f, m = e1 * AAN_1;                                  \
+        const T p = b0 + m, q = b0 - m;                                                                                         \
         s[5] = q + g;                                                                                                           \
         s[3] = q - g;                                                                                                           \
         s[1] = p + h;                                                                                                           \
@@ -60,14 +65,14 @@
     }
 
 // Coefficients as COSINE_FORWARD leaves them back to 8 times the samples.
-#define COSINE_INVERSE(s)                                                                                                       \
+#define COSINE_INVERSE(T, s)                                                                                                    \
     {                                                                                                                           \
-        const float16 a0 = s[0] + s[4], a1 = s[0] - s[4], a2 = s[2] + s[6], a3 = (s[2] - s[6]) * (2 * AAN_1) - a2;              \
-        const float16 c0 = a0 + a2, c3 = a0 - a2, c1 = a1 + a3, c2 = a1 - a3;                                                   \
-        const float16 p = s[5] + s[3], q = s[5] - s[3], r = s[1] + s[7], t = s[1] - s[7];                                       \
-        const float16 d7 = r + p, m = (r - p) * (2 * AAN_1), z = (q + t) * 1.847759065022573512f;                               \
-        const float16 u = t * 1.082392200292393968f - z, v = z - q * 2.613125929752753055f;                                     \
-        const float16 d6 = v - d7, d5 = m - d6, d4 = u + d5;                                                                    \
+        const T a0 = s[0] + s[4], a1 = s[0] - s[4], a2 = s[2] + s[6], a3 = (s[2] - s[6]) * (2 * AAN_1) - a2;                    \
+        const T c0 = a0 + a2, c3 = a0 - a2, c1 = a1 + a3, c2 = a1 - a3;                                                         \
+        const T p = s[5] + s[3], q = s[5] - s[3], r = s[1] + s[7], t = s[1] - s[7];                                             \
+        const T d7 = r + p, m = (r - p) * (2 * AAN_1), z = (q + t) * 1.847759065022573512f;                                     \
+        const T u = t * 1.082392200292393968f - z, v = z - q * 2.613125929752753055f;                                           \
+        const T d6 = v - d7, d5 = m - d6, d4 = u + d5;                                                                          \
         s[0] = c0 + d7;                                                                                                         \
         s[7] = c0 - d7;                                                                                                         \
         s[1] = c1 + d6;                                                                                                         \
@@ -124,7 +129,7 @@ inline void denoise_columns(__global const float *upper, __global const float *l
                 s[i] = vload16(k, upper + parity + i * DENOISE_PITCH);
                 s[i + DENOISE_STEP] = vload16(k, lower + parity + i * DENOISE_PITCH);
             }
-            COSINE_FORWARD(s)
+            COSINE_FORWARD(float16, s)
             for (int u = 0; u < 8; ++u)
                 vstore16(s[u], k, columns + parity + u * DENOISE_PITCH);
         }
@@ -142,7 +147,7 @@ inline void denoise_row(__global const float *from, __global float *to, __global
         float16 s[8];
         for (int i = 0; i < 8; ++i)
             s[i] = vload16(0, from + (i & 1) * DENOISE_HALF + 16 * k + i / 2);
-        COSINE_FORWARD(s)
+        COSINE_FORWARD(float16, s)
         int16 kept = (int16)(0);
         for (int i = 0; i < 8; ++i) {
             const int16 keep = s[i] * s[i] > limits[i];
@@ -152,7 +157,7 @@ inline void denoise_row(__global const float *from, __global float *to, __global
         // Most coefficients of most blocks are noise: then there is nothing to transform back.
         const int some = any(kept);
         if (some || overlap) {
-            COSINE_INVERSE(s)
+            COSINE_INVERSE(float16, s)
             for (int i = 5; i >= 0; --i) {
                 const float16 here = s[i + 2];
                 s[i] += denoise_beside(before[i], here);
@@ -172,7 +177,7 @@ inline void denoise_add(__global const float *sums, __global float *pending, __g
             float16 s[8];
             for (int u = 0; u < 8; ++u)
                 s[u] = vload16(k, sums + parity + u * DENOISE_PITCH);
-            COSINE_INVERSE(s)
+            COSINE_INVERSE(float16, s)
             for (int i = 0; i < DENOISE_STEP; ++i) {
                 const int at = parity + i * DENOISE_PITCH;
                 vstore16(vload16(k, pending + at) + s[i], k, ready + at);
@@ -257,7 +262,147 @@ inline void denoise_make(__global const float *src, __global float *dst, chain_c
     }
 }
 
-__kernel void denoise_tile(__global const float *src, __global float *dst, __global const float *limits,
+CPU_FORM void denoise_tile(__global const float *src, __global float *dst, __global const float *limits,
                            __global float *scratch, const chain_rows p) {
     denoise_make(src, dst, chain_no_codes(), limits, scratch, p);
 }
+
+#ifdef PIXELS_FORM
+
+#define DENOISE_SEGMENT 8 // columns of four blocks, without those that they share with the next four
+// Floats from one coefficient to the next: eight coefficients of four segments are in 32 different banks.
+#define DENOISE_LINE (DENOISE_GROUP + 1)
+
+// DENOISE_STEP rows from y on of a column as decorrelated planes.
+inline void denoise_read(__global const float *src, chain_rows p, int x, int y, float planes[3][DENOISE_STEP]) {
+#pragma unroll
+    for (int i = 0; i < DENOISE_STEP; ++i) {
+        __global const float *from = chain_source(src, p, y + i, 0) + x;
+        const float r = from[0], g = from[p.stride], b = from[2 * p.stride], both = r + b;
+        planes[0][i] = (both + g) * 0.577350269f;
+        planes[1][i] = (r - b) * 0.707106781f;
+        planes[2][i] = (both - 2.0f * g) * 0.408248290f;
+    }
+}
+
+// One coefficient of four blocks: their shrunken sum along the row, in `over` what of it belongs to the next segment.
+inline void denoise_blocks(__local const float *from, __local float *sums, __local float *over, const float *limits) {
+    float line[DENOISE_SEGMENT + 6], before[6];
+#pragma unroll
+    for (int i = 0; i < DENOISE_SEGMENT + 6; ++i)
+        line[i] = from[i];
+#pragma unroll
+    for (int i = 0; i < 6; ++i)
+        before[i] = 0.0f;
+#pragma unroll
+    for (int block = 0; block < DENOISE_SEGMENT; block += 2) {
+        float s[8];
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            s[i] = line[block + i];
+        COSINE_FORWARD(float, s)
+        bool some = false;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const bool keep = s[i] * s[i] > limits[i];
+            some |= keep;
+            s[i] = keep ? s[i] : 0.0f;
+        }
+        if (some)
+            COSINE_INVERSE(float, s)
+#pragma unroll
+        for (int i = 0; i < 6; ++i)
+            s[i] += before[i];
+        sums[block] = s[0];
+        sums[block + 1] = s[1];
+#pragma unroll
+        for (int i = 0; i < 6; ++i)
+            before[i] = s[i + 2];
+    }
+#pragma unroll
+    for (int i = 0; i < 6; ++i)
+        over[i] = before[i];
+}
+
+__kernel __attribute__((reqd_work_group_size(DENOISE_GROUP, 1, 1))) void denoise_group(
+    __global const float *src, __global float *dst, __global const float *limits, const chain_rows p) {
+    // Behind the last coefficient's columns are those of blocks that reach into no pixel of the group.
+    __local float columns[8 * DENOISE_LINE + 8], sums[8 * DENOISE_LINE], over[8 * DENOISE_LINE];
+    const int t = get_local_id(0);
+    const int across = (p.width + DENOISE_GROUP_COLUMNS - 1) / DENOISE_GROUP_COLUMNS;
+    const int group = get_group_id(0);
+    const int x = group % across * DENOISE_GROUP_COLUMNS + t - 6;
+    const int y0 = p.first_row + group / across * DENOISE_GROUP_ROWS;
+    const int y1 = min(y0 + DENOISE_GROUP_ROWS, p.first_row + p.rows);
+    const bool makes = t >= 6 && t < DENOISE_GROUP - 6 && x < p.width;
+    const int column = edge(x, p.width);
+    const int row = t % 8, segment = t / 8, at = row * DENOISE_LINE + segment * DENOISE_SEGMENT;
+    const bool shares = segment > 0 && row < 6;
+    float limit[2][8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        limit[0][i] = limits[8 * row + i];
+        limit[1][i] = limits[64 + 8 * row + i];
+    }
+    if (t < 8)
+        columns[8 * DENOISE_LINE + t] = 0.0f;
+    float upper[3][DENOISE_STEP], lower[3][DENOISE_STEP], pending[3][DENOISE_STEP], ready[3][DENOISE_STEP];
+#pragma unroll
+    for (int c = 0; c < 3; ++c)
+#pragma unroll
+        for (int i = 0; i < DENOISE_STEP; ++i)
+            pending[c][i] = 0.0f;
+    const int first = (y0 - DENOISE_RADIUS + DENOISE_STEP - 1) & ~(DENOISE_STEP - 1);
+    denoise_read(src, p, column, first, upper);
+    for (int top = first; top < y1; top += DENOISE_STEP) {
+        denoise_read(src, p, column, top + DENOISE_STEP, lower);
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            float s[8];
+#pragma unroll
+            for (int i = 0; i < DENOISE_STEP; ++i) {
+                s[i] = upper[c][i];
+                s[i + DENOISE_STEP] = lower[c][i];
+                upper[c][i] = lower[c][i];
+            }
+            COSINE_FORWARD(float, s)
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                columns[i * DENOISE_LINE + t] = s[i];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            denoise_blocks(columns + at, sums + at, over + at, limit[c > 0]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                s[i] = sums[i * DENOISE_LINE + t];
+                if (shares)
+                    s[i] += over[i * DENOISE_LINE + t - DENOISE_SEGMENT];
+            }
+            COSINE_INVERSE(float, s)
+#pragma unroll
+            for (int i = 0; i < DENOISE_STEP; ++i) {
+                ready[c][i] = pending[c][i] + s[i];
+                pending[c][i] = s[i + DENOISE_STEP];
+            }
+        }
+        if (!makes)
+            continue;
+#pragma unroll
+        for (int i = 0; i < DENOISE_STEP; ++i) {
+            const int y = top + i;
+            if (y < y0 || y >= y1)
+                continue;
+            const float mean = 1.0f / (64 * 4 * (8 / DENOISE_STEP));
+            const float luma = ready[0][i] * (0.577350269f * mean), a = ready[1][i] * (0.707106781f * mean),
+                        b = ready[2][i] * (0.408248290f * mean);
+            __global float *to = chain_target(dst, p, y, 0) + x;
+            to[0] = luma + a + b;
+            to[p.stride] = luma - 2.0f * b;
+            to[2 * p.stride] = luma - a + b;
+            if (p.planes == 4)
+                to[3 * p.stride] = chain_source(src, p, y, 3)[x];
+        }
+    }
+}
+
+#endif

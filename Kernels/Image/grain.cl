@@ -7,7 +7,9 @@
 // of MurmurHash3 (Appleby, 2011), summed byte by byte to something close to normal.
 //
 // Reference  ChainReference in the tests, float64; within 2 of 65535.
-// Launch     1-D, one work-item a row, local size 1.   Barriers   None.
+// Launch     1-D, one work-item a row, local size 1 (CPU form); grain_rows_pixel: 2-D, one work-item a pixel, (width rounded up,
+//            rows), local (WGS, 1) (GPU form).
+// Barriers   None.
 //
 // Buffers    rows as in chain.cl, changed in place.
 
@@ -29,7 +31,7 @@ inline float grain_at(int x, int y, uint seed) {
     return ((float)((h & 255) + ((h >> 8) & 255) + ((h >> 16) & 255) + (h >> 24)) - 510.0f) * (1.0f / 147.7995f);
 }
 
-__kernel void grain_rows(__global float *rows, const grain_params q, const chain_rows p) {
+CPU_FORM void grain_rows(__global float *rows, const grain_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global float *row = chain_target(rows, p, y, 0);
     const uint down = (uint)y * q.step;
@@ -55,3 +57,24 @@ __kernel void grain_rows(__global float *rows, const grain_params q, const chain
         store_rows(c, row, p.stride, x0);
     }
 }
+
+#ifdef PIXELS_FORM
+
+GPU_FORM void grain_rows_pixel(__global float *rows, const grain_params q, const chain_rows p) {
+    const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);
+    if (x >= p.width)
+        return;
+    const uint down = (uint)y * q.step, along = (uint)x * q.step;
+    const int top = (int)(down >> 16), left = (int)(along >> 16);
+    const float v = (float)(down & 65535) * (1.0f / 65536.0f), u = (float)(along & 65535) * (1.0f / 65536.0f);
+    const float n = grain_at(left, top, q.seed) * sqrt((1.0f - u) * (1.0f - v)) +
+                    grain_at(left + 1, top, q.seed) * sqrt(u * (1.0f - v)) +
+                    grain_at(left, top + 1, q.seed) * sqrt((1.0f - u) * v) + grain_at(left + 1, top + 1, q.seed) * sqrt(u * v);
+    __global float *row = chain_target(rows, p, y, 0);
+    float4 c = read_pixel(row, p, x);
+    const float t = clamp(pixel_luma(c), 0.0f, 1.0f);
+    c.xyz += n * t * (1.0f - t) * (4.0f * q.amount);
+    write_pixel(c, row, p, x);
+}
+
+#endif

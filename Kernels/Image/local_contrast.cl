@@ -12,7 +12,8 @@
 // Reference  ChainReference in the tests, float64; within 2 of 65535.
 // Chunking   A chunk is a band of rows: it reads (2 * radius + 2) * cell rows more on each side.
 // Launch     1-D, one work-item a row of cells (contrast_cells, contrast_slopes, contrast_means) or of pixels (contrast_apply),
-//            local size 1, one after the other.
+//            local size 1, one after the other (CPU form). *_pixel: 2-D, one work-item a cell or a pixel, (width rounded up, rows),
+//            local (WGS, 1), with the same sums (GPU form); contrast_lines_pixel makes the lines of contrast_cells_pixel.
 // Barriers   None.
 //
 // Buffers
@@ -63,7 +64,7 @@ inline void contrast_sums(__global const float *src, chain_codes codes, __global
     }
 }
 
-__kernel void contrast_cells(__global const float *src, __global float *cells, __global float *line,
+CPU_FORM void contrast_cells(__global const float *src, __global float *cells, __global float *line,
                              const contrast_params q, const chain_rows p) {
     contrast_sums(src, chain_no_codes(), cells, line, q, p);
 }
@@ -83,7 +84,7 @@ inline float16 contrast_sum(__global const float *line, int radius) {
     return sum;
 }
 
-__kernel void contrast_slopes(__global const float *cells, __global float *slopes, __global float *line,
+CPU_FORM void contrast_slopes(__global const float *cells, __global float *slopes, __global float *line,
                               const contrast_params q) {
     const int row = get_global_id(0);
     __global float *sums = line + (size_t)row * q.line_step, *squares = sums + q.line_stride;
@@ -111,7 +112,7 @@ __kernel void contrast_slopes(__global const float *cells, __global float *slope
     }
 }
 
-__kernel void contrast_means(__global const float *slopes, __global float *means, __global float *line,
+CPU_FORM void contrast_means(__global const float *slopes, __global float *means, __global float *line,
                              const contrast_params q) {
     const int row = get_global_id(0);
     __global float *sums = line + (size_t)row * q.line_step;
@@ -180,7 +181,105 @@ inline void contrast_make(__global const float *src, __global float *dst, chain_
     }
 }
 
-__kernel void contrast_apply(__global const float *src, __global float *dst, __global const float *means,
+CPU_FORM void contrast_apply(__global const float *src, __global float *dst, __global const float *means,
                              __global float *line, const contrast_params q, const chain_rows p) {
     contrast_make(src, dst, chain_no_codes(), means, line, q, p);
 }
+
+#ifdef PIXELS_FORM
+
+GPU_FORM void contrast_lines_pixel(__global const float *src, __global float *line, const contrast_params q,
+                                   const chain_rows p) {
+    const int x = get_global_id(0), row = get_global_id(1);
+    if (x >= p.width)
+        return;
+    float sum = 0.0f;
+    for (int k = 0; k < q.cell; ++k) {
+        const float y = pixel_luma(read_pixel(chain_source(src, p, (q.first_cell + row) * q.cell + k, 0), p, x));
+        sum = k == 0 ? y : sum + y;
+    }
+    line[(size_t)row * q.line_step + x] = sum;
+}
+
+GPU_FORM void contrast_cells_pixel(__global const float *line, __global float *cells, const contrast_params q,
+                                   const chain_rows p) {
+    const int i = get_global_id(0), row = get_global_id(1);
+    if (i >= q.across)
+        return;
+    __global const float *sums = line + (size_t)row * q.line_step;
+    float sum = 0.0f;
+    for (int k = 0; k < q.cell; ++k)
+        sum += sums[edge(i * q.cell + k, p.width)];
+    cells[(size_t)row * q.cell_stride + i] = sum * (1.0f / (float)(q.cell * q.cell));
+}
+
+GPU_FORM void contrast_slopes_pixel(__global const float *cells, __global float *slopes, const contrast_params q) {
+    const int i = get_global_id(0), row = get_global_id(1);
+    if (i >= q.across)
+        return;
+    float mean = 0.0f, squares = 0.0f;
+    for (int j = -q.radius; j <= q.radius; ++j) {
+        float sum = 0.0f, square = 0.0f;
+        for (int k = -q.radius; k <= q.radius; ++k) {
+            const float v =
+                cells[(size_t)(edge(q.first_slope + row + k, q.down) - q.first_cell) * q.cell_stride + edge(i + j, q.across)];
+            sum += v;
+            square += v * v;
+        }
+        mean += sum;
+        squares += square;
+    }
+    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    mean *= share;
+    const float variance = max(squares * share - mean * mean, 0.0f);
+    const float a = variance / (variance + q.epsilon);
+    __global float *to = slopes + (size_t)row * 2 * q.cell_stride + i;
+    to[0] = a;
+    to[q.cell_stride] = mean - a * mean;
+}
+
+GPU_FORM void contrast_means_pixel(__global const float *slopes, __global float *means, const contrast_params q) {
+    const int i = get_global_id(0), row = get_global_id(1);
+    if (i >= q.across)
+        return;
+    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    for (int c = 0; c < 2; ++c) {
+        float mean = 0.0f;
+        for (int j = -q.radius; j <= q.radius; ++j) {
+            float sum = 0.0f;
+            for (int k = -q.radius; k <= q.radius; ++k) {
+                const int from = edge(q.first_mean + row + k, q.down) - q.first_slope;
+                sum += slopes[((size_t)from * 2 + c) * q.cell_stride + edge(i + j, q.across)];
+            }
+            mean += sum;
+        }
+        means[((size_t)row * 2 + c) * q.cell_stride + i] = mean * share;
+    }
+}
+
+// The value at column x, from cells of the rows above and below it, `t` between them.
+inline float contrast_between(__global const float *a, __global const float *b, float t, int x, contrast_params q) {
+    const int i = (x + q.cell / 2) / q.cell, k = (x + q.cell / 2) % q.cell;
+    const int before = edge(i - 1, q.across), next = edge(i, q.across);
+    const float left = a[before] + (b[before] - a[before]) * t, right = a[next] + (b[next] - a[next]) * t;
+    return left + (right - left) * (1.0f / (float)q.cell) * ((float)k + 0.5f);
+}
+
+GPU_FORM void contrast_apply_pixel(__global const float *src, __global float *dst, __global const float *means,
+                                   const contrast_params q, const chain_rows p) {
+    const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);
+    if (x >= p.width)
+        return;
+    const int above = 2 * y + 1 < q.cell ? -1 : (2 * y + 1 - q.cell) / (2 * q.cell);
+    const float t = ((float)y + 0.5f) * (1.0f / (float)q.cell) - 0.5f - (float)above;
+    __global const float *a = means + (size_t)(edge(above, q.down) - q.first_mean) * 2 * q.cell_stride;
+    __global const float *b = means + (size_t)(edge(above + 1, q.down) - q.first_mean) * 2 * q.cell_stride;
+    const float slope = contrast_between(a, b, t, x, q);
+    const float offset = contrast_between(a + q.cell_stride, b + q.cell_stride, t, x, q);
+    float4 v = read_pixel(chain_source(src, p, y, 0), p, x);
+    const float luma = pixel_luma(v);
+    v.xyz += (luma - slope * luma - offset) * q.amount;
+    write_pixel(v, chain_target(dst, p, y, 0), p, x);
+}
+
+#endif

@@ -9,7 +9,8 @@
 //
 // Reference  ChainReference in the tests, float64 without tables; within 3 of 65535 for one operation, 6 for a row of them.
 // Chunking   A chunk is a band of rows.
-// Launch     1-D, one work-item a row, local size 1.
+// Launch     1-D, one work-item a row, local size 1 (CPU form); *_pixel: 2-D, one work-item a pixel, (width rounded up, rows),
+//            local (WGS, 1) (GPU form).
 // Barriers   None.
 //
 // Buffers
@@ -193,7 +194,7 @@ inline void chain_store(pixels v, __global float *dst, chain_codes codes, chain_
     store_pixels8(point_program(v, codes.last, codes.writing.segments), to + 4 * x, p.width - x);
 }
 
-__kernel void points_load8(__global const uchar *codes, __global float *dst, __global const float *program,
+CPU_FORM void points_load8(__global const uchar *codes, __global float *dst, __global const float *program,
                            const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const uchar *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
@@ -202,7 +203,7 @@ __kernel void points_load8(__global const uchar *codes, __global float *dst, __g
         store_rows(point_program(load_pixels8(from + 4 * x), program, q.segments), to, p.stride, x);
 }
 
-__kernel void points_load16(__global const ushort *codes, __global float *dst, __global const float *program,
+CPU_FORM void points_load16(__global const ushort *codes, __global float *dst, __global const float *program,
                             const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const ushort *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
@@ -214,7 +215,7 @@ __kernel void points_load16(__global const ushort *codes, __global float *dst, _
     }
 }
 
-__kernel void points_store8(__global const float *src, __global uchar *codes, __global const float *program,
+CPU_FORM void points_store8(__global const float *src, __global uchar *codes, __global const float *program,
                             const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const float *from = chain_source(src, p, y, 0);
@@ -223,7 +224,7 @@ __kernel void points_store8(__global const float *src, __global uchar *codes, __
         store_pixels8(point_program(load_rows(from, p.stride, x), program, q.segments), to + 4 * x, p.width - x);
 }
 
-__kernel void points_store16(__global const float *src, __global ushort *codes, __global const float *program,
+CPU_FORM void points_store16(__global const float *src, __global ushort *codes, __global const float *program,
                              const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const float *from = chain_source(src, p, y, 0);
@@ -234,7 +235,7 @@ __kernel void points_store16(__global const float *src, __global ushort *codes, 
 }
 
 // From codes to codes; the same memory is allowed.
-__kernel void points_codes8(__global const uchar *codes, __global uchar *target, __global const float *program,
+CPU_FORM void points_codes8(__global const uchar *codes, __global uchar *target, __global const float *program,
                             const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const uchar *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
@@ -243,7 +244,7 @@ __kernel void points_codes8(__global const uchar *codes, __global uchar *target,
         store_pixels8(point_program(load_pixels8(from + 4 * x), program, q.segments), to + 4 * x, p.width - x);
 }
 
-__kernel void points_codes16(__global const ushort *codes, __global ushort *target, __global const float *program,
+CPU_FORM void points_codes16(__global const ushort *codes, __global ushort *target, __global const float *program,
                              const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global const ushort *from = codes + (size_t)(y - q.code_first_row) * q.code_stride;
@@ -256,9 +257,103 @@ __kernel void points_codes16(__global const ushort *codes, __global ushort *targ
 }
 
 // Rows of chain.cl in place.
-__kernel void points_rows(__global float *rows, __global const float *program, const point_params q, const chain_rows p) {
+CPU_FORM void points_rows(__global float *rows, __global const float *program, const point_params q, const chain_rows p) {
     const int y = p.first_row + (int)get_global_id(0);
     __global float *row = chain_target(rows, p, y, 0);
     for (int x = 0; x < p.width; x += 16)
         store_rows(point_program(load_rows(row, p.stride, x), program, q.segments), row, p.stride, x);
 }
+
+#ifdef PIXELS_FORM
+
+inline float table_value(float v, __global const float *table) {
+    const float at = clamp(v, 0.0f, 2.0f) * POINT_STEPS;
+    const int index = convert_int(at);
+    const float low = table[index];
+    return low + (table[index + 1] - low) * (at - (float)index);
+}
+
+inline float pixel_luma(float4 v) { return v.x * LUMA_R + v.y * LUMA_G + v.z * LUMA_B; }
+
+// point_program for one pixel; alpha stays.
+inline float4 pixel_program(float4 v, __global const float *program, int segments) {
+    for (int i = 0; i < segments; ++i, program += POINT_SEGMENT) {
+        if (program[0] != 0.0f) {
+            v.x = table_value(v.x, program + POINT_HEADER);
+            v.y = table_value(v.y, program + POINT_HEADER + POINT_TABLE);
+            v.z = table_value(v.z, program + POINT_HEADER + 2 * POINT_TABLE);
+        }
+        const float factor = program[1];
+        if (factor != 1.0f) {
+            const float y = pixel_luma(v);
+            v.xyz = y + (v.xyz - y) * factor;
+        }
+    }
+    return v;
+}
+
+inline float4 read_pixel8(__global const uchar *row, int x) { return convert_float4(vload4(x, row)) * (1.0f / 255.0f); }
+
+inline float4 read_pixel16(__global const ushort *row, int x) { return convert_float4(vload4(x, row)) * (1.0f / 65535.0f); }
+
+inline void write_pixel8(float4 v, __global uchar *row, int x) {
+    v.w = 1.0f;
+    vstore4(convert_uchar4(clamp(v, 0.0f, 1.0f) * 255.0f + 0.5f), x, row);
+}
+
+inline void write_pixel16(float4 v, __global ushort *row, int x) {
+    vstore4(convert_ushort4(clamp(v, 0.0f, 1.0f) * 65535.0f + 0.5f), x, row);
+}
+
+// Of rows with as many planes as p has; without alpha it is 1.
+inline float4 read_pixel(__global const float *row, chain_rows p, int x) {
+    return (float4)(row[x], row[p.stride + x], row[2 * p.stride + x], p.planes == 4 ? row[3 * p.stride + x] : 1.0f);
+}
+
+inline void write_pixel(float4 v, __global float *row, chain_rows p, int x) {
+    row[x] = v.x;
+    row[p.stride + x] = v.y;
+    row[2 * p.stride + x] = v.z;
+    if (p.planes == 4)
+        row[3 * p.stride + x] = v.w;
+}
+
+#define POINT_PIXELS(SAMPLE, BITS)                                                                                             \
+    GPU_FORM void points_load##BITS##_pixel(__global const SAMPLE *codes, __global float *dst, __global const float *program,  \
+                                            const point_params q, const chain_rows p) {                                        \
+        const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);                                               \
+        if (x >= p.width)                                                                                                      \
+            return;                                                                                                            \
+        const float4 v = read_pixel##BITS(codes + (size_t)(y - q.code_first_row) * q.code_stride, x);                          \
+        write_pixel(pixel_program(v, program, q.segments), chain_target(dst, p, y, 0), p, x);                                  \
+    }                                                                                                                          \
+    GPU_FORM void points_store##BITS##_pixel(__global const float *src, __global SAMPLE *codes, __global const float *program, \
+                                             const point_params q, const chain_rows p) {                                       \
+        const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);                                               \
+        if (x >= p.width)                                                                                                      \
+            return;                                                                                                            \
+        const float4 v = pixel_program(read_pixel(chain_source(src, p, y, 0), p, x), program, q.segments);                     \
+        write_pixel##BITS(v, codes + (size_t)(y - q.target_first_row) * q.target_stride, x);                                   \
+    }                                                                                                                          \
+    GPU_FORM void points_codes##BITS##_pixel(__global const SAMPLE *codes, __global SAMPLE *target,                            \
+                                             __global const float *program, const point_params q, const chain_rows p) {        \
+        const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);                                               \
+        if (x >= p.width)                                                                                                      \
+            return;                                                                                                            \
+        const float4 v = read_pixel##BITS(codes + (size_t)(y - q.code_first_row) * q.code_stride, x);                          \
+        write_pixel##BITS(pixel_program(v, program, q.segments),                                                               \
+                          target + (size_t)(y - q.target_first_row) * q.target_stride, x);                                     \
+    }
+POINT_PIXELS(uchar, 8)
+POINT_PIXELS(ushort, 16)
+
+GPU_FORM void points_rows_pixel(__global float *rows, __global const float *program, const point_params q,
+                                const chain_rows p) {
+    const int x = get_global_id(0);
+    if (x >= p.width)
+        return;
+    __global float *row = chain_target(rows, p, p.first_row + (int)get_global_id(1), 0);
+    write_pixel(pixel_program(read_pixel(row, p, x), program, q.segments), row, p, x);
+}
+
+#endif

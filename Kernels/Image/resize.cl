@@ -87,7 +87,7 @@ inline uchar4 encode_light(int4 sum, __global const uchar *encode) {
     return pack_uchar4(encode[i.x], encode[16385 + i.y], encode[2 * 16385 + i.z], 255);
 }
 
-__kernel void resize_code_strip(__global const uchar *src, __global uchar *dst, __global const int *v_start,
+CPU_FORM void resize_code_strip(__global const uchar *src, __global uchar *dst, __global const int *v_start,
                                 __global const short *v_weights, __global const int *h_start,
                                 __global const short *h_weights, __global short *scratch, const resize_params p) {
     const int strip = get_global_id(0);
@@ -107,7 +107,7 @@ __kernel void resize_code_strip(__global const uchar *src, __global uchar *dst, 
     }
 }
 
-__kernel void resize_light_strip(__global const short *src, __global uchar *dst, __global const int *v_start,
+CPU_FORM void resize_light_strip(__global const short *src, __global uchar *dst, __global const int *v_start,
                                  __global const short *v_weights, __global const int *h_start,
                                  __global const short *h_weights, __global short *scratch,
                                  __global const uchar *encode, const resize_params p) {
@@ -133,7 +133,7 @@ inline short4 decode_light(__global const uchar *from, __global const short *dec
     return vload4(from[0], decode) | vload4(256 + from[1], decode) | vload4(512 + from[2], decode);
 }
 
-__kernel void decode_light_row(__global const uchar *src, __global short *dst, __global const short *decode,
+CPU_FORM void decode_light_row(__global const uchar *src, __global short *dst, __global const short *decode,
                                const int width, const int src_stride, const int dst_stride) {
     const size_t row = get_global_id(0);
     __global const uchar *from = src + row * src_stride;
@@ -142,8 +142,7 @@ __kernel void decode_light_row(__global const uchar *src, __global short *dst, _
         vstore4(decode_light(from, decode), 0, to);
 }
 
-#ifdef __OPENCL_VERSION__
-#define GPU_FORM __kernel __attribute__((reqd_work_group_size(WGS, 1, 1)))
+#ifdef PIXELS_FORM
 
 GPU_FORM void decode_light_pixel(__global const uchar *src, __global short *dst, __global const short *decode,
                                  const int width, const int src_stride, const int dst_stride) {

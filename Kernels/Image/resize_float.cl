@@ -55,7 +55,7 @@ inline void decode_float_pixel(__global const ushort *from, __global float *to, 
             0, to);
 }
 
-__kernel void decode_float_row(__global const ushort *codes, __global float *light, __global const float *decode,
+CPU_FORM void decode_float_row(__global const ushort *codes, __global float *light, __global const float *decode,
                                const int width, const int src_stride, const int dst_stride, const int decode_stride) {
     const size_t row = get_global_id(0);
     for (int x = 0; x < width; ++x)
@@ -85,14 +85,14 @@ inline void encode_float_pixel(__global const float *from, __global ushort *to, 
     to[3] = p.has_matte ? convert_ushort(65535) : convert_ushort(alpha * 65535.0f + 0.5f);
 }
 
-__kernel void encode_float_row(__global const float *light, __global ushort *codes, __global const float *table,
+CPU_FORM void encode_float_row(__global const float *light, __global ushort *codes, __global const float *table,
                                const encode_float_params p) {
     const size_t row = get_global_id(0);
     for (int x = 0; x < p.width; ++x)
         encode_float_pixel(light + row * p.src_stride + 4 * x, codes + row * p.dst_stride + 4 * x, table, p);
 }
 
-__kernel void resize_float_strip(__global const float *src, __global float *dst, __global const int *v_start,
+CPU_FORM void resize_float_strip(__global const float *src, __global float *dst, __global const int *v_start,
                                  __global const float *v_weights, __global const int *h_start,
                                  __global const float *h_weights, __global float *scratch,
                                  const resize_float_params p) {
@@ -131,7 +131,7 @@ __kernel void resize_float_strip(__global const float *src, __global float *dst,
     }
 }
 
-#ifdef __OPENCL_VERSION__
+#ifdef PIXELS_FORM
 GPU_FORM void decode_float_pixels(__global const ushort *codes, __global float *light, __global const float *decode,
                                   const int width, const int src_stride, const int dst_stride, const int decode_stride) {
     const int x = get_global_id(0);

@@ -9,7 +9,8 @@
 //
 // Reference  ChainReference in the tests, float64 with exact weights; within 2 of 65535.
 // Chunking   A chunk is a band of rows; reads as many rows around it as the angle reaches.
-// Launch     1-D, one work-item makes ROTATE_COLUMNS pixels of a row, local size 1.
+// Launch     1-D, one work-item makes ROTATE_COLUMNS pixels of a row, local size 1 (CPU form); rotate_part_pixel: 2-D, one work-item
+//            a pixel, (width rounded up, rows), local (WGS, 1) (GPU form).
 // Barriers   None.
 //
 // Buffers
@@ -37,7 +38,7 @@ inline float8 rotate_weights(long place, __global const float *weights) {
 
 inline float rotate_sum(float8 v) { return ((v.s0 + v.s1) + (v.s2 + v.s3)) + (v.s4 + v.s5); }
 
-__kernel void rotate_part(__global const float *src, __global float *dst, __global const float *weights,
+CPU_FORM void rotate_part(__global const float *src, __global float *dst, __global const float *weights,
                           const rotate_params q, const chain_rows p) {
     const int parts = (p.width + ROTATE_COLUMNS - 1) / ROTATE_COLUMNS;
     const int part = (int)get_global_id(0);
@@ -78,3 +79,52 @@ __kernel void rotate_part(__global const float *src, __global float *dst, __glob
             to[c * p.stride + x] = rotate_sum(sums[c]) / divisor;
     }
 }
+
+#ifdef PIXELS_FORM
+
+// The same sums in the same order.
+GPU_FORM void rotate_part_pixel(__global const float *src, __global float *dst, __global const float *weights,
+                                const rotate_params q, const chain_rows p) {
+    const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);
+    if (x >= p.width)
+        return;
+    const long across = 2 * x + 1 - p.width, down = 2 * y + 1 - p.height;
+    const long u = across * q.cosine + down * q.sine + ((long)(p.width - 1) << 31);
+    const long v = down * q.cosine - across * q.sine + ((long)(p.height - 1) << 31);
+    float along[8], rows[8];
+    vstore8(rotate_weights(u, weights), 0, along);
+    vstore8(rotate_weights(v, weights), 0, rows);
+    const int left = (int)(u >> 32) - 2, top = (int)(v >> 32) - 2;
+    int columns[6];
+    float sums[4][6];
+#pragma unroll
+    for (int i = 0; i < 6; ++i) {
+        columns[i] = edge(left + i, p.width);
+#pragma unroll
+        for (int c = 0; c < 4; ++c)
+            sums[c][i] = 0.0f;
+    }
+#pragma unroll
+    for (int k = 0; k < 6; ++k) {
+        __global const float *from = chain_source(src, p, top + k, 0);
+#pragma unroll
+        for (int i = 0; i < 6; ++i) {
+            float weight = along[i] * rows[k];
+            if (p.planes == 4) {
+                weight *= from[3 * p.stride + columns[i]];
+                sums[3][i] += weight;
+            }
+#pragma unroll
+            for (int c = 0; c < 3; ++c)
+                sums[c][i] += from[c * p.stride + columns[i]] * weight;
+        }
+    }
+    float sum[4];
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+        sum[c] = ((sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3])) + (sums[c][4] + sums[c][5]);
+    const float divisor = p.planes == 4 && sum[3] > 0.0f ? sum[3] : 1.0f;
+    write_pixel((float4)(sum[0] / divisor, sum[1] / divisor, sum[2] / divisor, sum[3]), chain_target(dst, p, y, 0), p, x);
+}
+
+#endif

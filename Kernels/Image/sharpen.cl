@@ -44,7 +44,7 @@ inline int4 sharpened(int4 pixel, int luma, int blurred, int amount) {
     return clamp(pixel + d, (int4)(0), (int4)(255));
 }
 
-__kernel void sharpen_strip(__global const uchar *src, __global uchar *dst, __global const short *weights,
+CPU_FORM void sharpen_strip(__global const uchar *src, __global uchar *dst, __global const short *weights,
                             __global short *scratch, const sharpen_params p) {
     const int strip = get_global_id(0);
     const int y0 = strip * SHARPEN_STRIP;
@@ -89,7 +89,7 @@ __kernel void sharpen_strip(__global const uchar *src, __global uchar *dst, __gl
     }
 }
 
-#ifdef __OPENCL_VERSION__
+#ifdef PIXELS_FORM
 GPU_FORM void sharpen_luma_rows(__global const uchar *src, __global short *luma, __global short *blurred,
                                 __global const short *weights, const sharpen_params p) {
     const int x = get_global_id(0);

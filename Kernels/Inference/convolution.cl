@@ -44,11 +44,35 @@ inline int seen_offset(const convolution_params *p, __global const int *tap, int
 
 #if WIDTH == 1
 
+// The column of B that a work-item gathers, and where in the depth it stands.
+typedef struct {
+    int n;       // pixel
+    int z, y, x; // of the pixel
+    int channel, tap;
+    int known;  // the tap that `offset` is of
+    int offset; // in a plane, or -1
+} gathered_column;
+
+// Rows k, k + THREADS / TN, ... of a slice of the column, as fetch_columns has them.
+inline void gather_column(float *next, gathered_column *g, const convolution_params *p, __global const stored *from,
+                          __global const int *taps, int pixels) {
+#pragma unroll
+    for (int i = 0; i < ITEMS(TN); ++i) {
+        if (g->tap != g->known) {
+            g->offset = g->tap < p->tap_count && g->n < pixels ? seen_offset(p, taps + 4 * g->tap, g->z, g->y, g->x) : -1;
+            g->known = g->tap;
+        }
+        next[i] = g->offset < 0 ? 0.0f : load_one(from + g->channel * p->plane + g->offset);
+        for (g->channel += THREADS / TN; g->channel >= p->channels; g->channel -= p->channels)
+            ++g->tap;
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(__global stored *arena,
                                                                               __global const stored *weights,
                                                                               const convolution_params p) {
-    __local float a[TK * TM], b[TK * TN];
-    const int t = get_local_id(0), x = t % COLUMNS_X, y = t / COLUMNS_X;
+    __local float a[TK * TM] __attribute__((aligned(16))), b[TK * TN] __attribute__((aligned(16)));
+    const int t = get_local_id(0), x = t % ITEMS_X, y = t / ITEMS_X;
     const int pixels = p.output[0] * p.output[1] * p.output[2], depth = p.tap_count * p.channels;
     const int row_tiles = (p.filters + TM - 1) / TM, column_tiles = (pixels + TN - 1) / TN;
     const int group = get_group_id(0);
@@ -57,30 +81,26 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(_
     __global const stored *from_a = at(p.weights, arena, weights) + part * p.weight_stride + tile * depth * TM;
     __global const stored *from_b = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
     __global const int *taps = table_at(p.taps, arena, weights);
-    // This work-item gathers rows k, k + THREADS / TN, ... of column n of each slice.
-    const int n = panel * TN + t % TN, ox = n % p.output[2], oy = n / p.output[2] % p.output[1],
-              oz = n / p.output[2] / p.output[1];
-    int channel = t / TN, tap = 0, offset = -1;
-    while (channel >= p.channels) {
-        channel -= p.channels;
-        ++tap;
-    }
-    int known = -1;
+    gathered_column column;
+    column.n = panel * TN + t % TN;
+    column.x = column.n % p.output[2];
+    column.y = column.n / p.output[2] % p.output[1];
+    column.z = column.n / p.output[2] / p.output[1];
+    column.channel = t / TN % p.channels;
+    column.tap = t / TN / p.channels;
+    column.known = column.offset = -1;
+    float left[ITEMS(TM)], right[ITEMS(TN)];
     CLEAR(acc)
+    fetch_panel(left, from_a, t, min(TK, depth));
+    gather_column(right, &column, &p, from_b, taps, pixels);
     for (int k = 0; k < depth; k += TK) {
-        const int count = min(TK, depth - k);
-        for (int e = t; e < TK * TM; e += THREADS)
-            a[e] = e < count * TM ? load_one(from_a + k * TM + e) : 0.0f;
-        for (int e = t; e < TK * TN; e += THREADS) {
-            if (tap != known) {
-                offset = tap < p.tap_count && n < pixels ? seen_offset(&p, taps + 4 * tap, oz, oy, ox) : -1;
-                known = tap;
-            }
-            b[e] = offset < 0 ? 0.0f : load_one(from_b + channel * p.plane + offset);
-            for (channel += THREADS / TN; channel >= p.channels; channel -= p.channels)
-                ++tap;
-        }
+        put_slices(left, right, a, b, t);
         barrier(CLK_LOCAL_MEM_FENCE);
+        const int next = k + TK;
+        if (next < depth) {
+            fetch_panel(left, from_a + next * TM, t, min(TK, depth - next));
+            gather_column(right, &column, &p, from_b, taps, pixels);
+        }
         multiply_slice(acc, a, b, x, y);
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -19,9 +19,12 @@
 #ifndef TK
 #define TK 16 // depth of a slice in local memory: 8 ... 32
 #endif
-#define COLUMNS_X 16 // work-items side by side along the columns
-#define RM (TM / (THREADS / COLUMNS_X))
-#define RN (TN / COLUMNS_X)
+#define ITEMS_X 16 // work-items side by side along the columns
+#define ITEMS_Y (THREADS / ITEMS_X)
+#define RM (TM / ITEMS_Y) // rows and columns of a work-item, four by four neighbours, so that they are read from local memory at once
+#define RN (TN / ITEMS_X)
+#define ROW(i) ((i) / min(RM, 4) * (min(RM, 4) * ITEMS_Y) + y * min(RM, 4) + (i) % min(RM, 4))
+#define COLUMN(j) ((j) / min(RN, 4) * (min(RN, 4) * ITEMS_X) + x * min(RN, 4) + (j) % min(RN, 4))
 #else
 #ifndef TM
 #define TM 6 // rows of a tile
@@ -96,23 +99,50 @@ typedef struct {
 
 #if WIDTH == 1
 
-// acc += a b over a slice of TK: a is [TK][TM], b is [TK][TN]; this work-item has rows y, y + THREADS / 16, ... and columns x, x + 16, ...
+// acc += a b over a slice of TK: a is [TK][TM], b is [TK][TN]; this work-item has rows ROW and columns COLUMN.
 inline void multiply_slice(float acc[RM][RN], __local const float *a, __local const float *b, int x, int y) {
 #pragma unroll
     for (int k = 0; k < TK; ++k) {
         float left[RM], right[RN];
 #pragma unroll
         for (int i = 0; i < RM; ++i)
-            left[i] = a[k * TM + y + i * (THREADS / COLUMNS_X)];
+            left[i] = a[k * TM + ROW(i)];
 #pragma unroll
         for (int j = 0; j < RN; ++j)
-            right[j] = b[k * TN + x + j * COLUMNS_X];
+            right[j] = b[k * TN + COLUMN(j)];
 #pragma unroll
         for (int i = 0; i < RM; ++i)
 #pragma unroll
             for (int j = 0; j < RN; ++j)
                 acc[i][j] = mad(left[i], right[j], acc[i][j]);
     }
+}
+
+// The next slice of an operand waits in registers while this one is multiplied: of the ITEMS(TM) elements of a work-item each is
+// THREADS behind the one before.
+#define ITEMS(W) ((TK * (W) + THREADS - 1) / THREADS)
+
+inline void fetch_panel(float *next, __global const stored *from, int t, int count) {
+#pragma unroll
+    for (int i = 0; i < ITEMS(TM); ++i)
+        next[i] = t + i * THREADS < count * TM ? load_one(from + t + i * THREADS) : 0.0f;
+}
+
+inline void fetch_columns(float *next, __global const stored *from, int t, int count) {
+#pragma unroll
+    for (int i = 0; i < ITEMS(TN); ++i)
+        next[i] = t + i * THREADS < count * TN ? load_one(from + t + i * THREADS) : 0.0f;
+}
+
+inline void put_slices(const float *left, const float *right, __local float *a, __local float *b, int t) {
+#pragma unroll
+    for (int i = 0; i < ITEMS(TM); ++i)
+        if (t + i * THREADS < TK * TM)
+            a[t + i * THREADS] = left[i];
+#pragma unroll
+    for (int i = 0; i < ITEMS(TN); ++i)
+        if (t + i * THREADS < TK * TN)
+            b[t + i * THREADS] = right[i];
 }
 
 // Writes the tile whose first element is (row, column).
@@ -122,14 +152,14 @@ inline void write_tile(float acc[RM][RN], const product_result *p, __global stor
     for (int r = 0; r < RM; ++r)
 #pragma unroll
         for (int c = 0; c < RN; ++c) {
-            const int m = row + y + r * (THREADS / COLUMNS_X), n = column + x + c * COLUMNS_X;
+            const int m = row + ROW(r), n = column + COLUMN(c);
             if (m < rows && n < columns)
                 write_result(acc[r][c], p, arena, weights, i, j, m, n, 1);
         }
     if (p->link_count == 0)
         return;
     for (int e = 0; e < RM * RN; ++e) {
-        const int m = row + y + e / RN * (THREADS / COLUMNS_X), n = column + x + e % RN * COLUMNS_X;
+        const int m = row + ROW(e / RN), n = column + COLUMN(e % RN);
         if (m < rows && n < columns)
             link_result(p, arena, weights, i, j, m, n, 1);
     }
@@ -143,8 +173,8 @@ inline void write_tile(float acc[RM][RN], const product_result *p, __global stor
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__global stored *arena, __global const stored *weights,
                                                                           const product_params p) {
-    __local float a[TK * TM], b[TK * TN];
-    const int t = get_local_id(0), x = t % COLUMNS_X, y = t / COLUMNS_X;
+    __local float a[TK * TM] __attribute__((aligned(16))), b[TK * TN] __attribute__((aligned(16)));
+    const int t = get_local_id(0), x = t % ITEMS_X, y = t / ITEMS_X;
     const int row_tiles = (p.rows + TM - 1) / TM, column_tiles = (p.columns + TN - 1) / TN;
     const int group = get_group_id(0);
     const int tile = group % row_tiles, panel = group / row_tiles % column_tiles, z = group / row_tiles / column_tiles;
@@ -153,14 +183,18 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void product(__glo
         at(p.a, arena, weights) + i * p.a_strides[0] + j * p.a_strides[1] + tile * p.depth * TM;
     __global const stored *from_b =
         at(p.b, arena, weights) + i * p.b_strides[0] + j * p.b_strides[1] + panel * p.depth * TN;
+    float left[ITEMS(TM)], right[ITEMS(TN)];
     CLEAR(acc)
+    fetch_panel(left, from_a, t, min(TK, p.depth));
+    fetch_columns(right, from_b, t, min(TK, p.depth));
     for (int k = 0; k < p.depth; k += TK) {
-        const int count = min(TK, p.depth - k);
-        for (int e = t; e < TK * TM; e += THREADS)
-            a[e] = e < count * TM ? load_one(from_a + k * TM + e) : 0.0f;
-        for (int e = t; e < TK * TN; e += THREADS)
-            b[e] = e < count * TN ? load_one(from_b + k * TN + e) : 0.0f;
+        put_slices(left, right, a, b, t);
         barrier(CLK_LOCAL_MEM_FENCE);
+        const int next = k + TK;
+        if (next < p.depth) {
+            fetch_panel(left, from_a + next * TM, t, min(TK, p.depth - next));
+            fetch_columns(right, from_b + next * TN, t, min(TK, p.depth - next));
+        }
         multiply_slice(acc, a, b, x, y);
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -8,10 +8,12 @@ _Static_assert(sizeof(grain_params) == sizeof(bg_grain_params), "grain_params");
 _Static_assert(sizeof(rotate_params) == sizeof(bg_rotate_params), "rotate_params");
 _Static_assert(POINT_TABLE == BG_POINT_TABLE && POINT_HEADER == BG_POINT_HEADER && POINT_STEPS == BG_POINT_STEPS, "points");
 _Static_assert(DENOISE_COLUMNS == BG_DENOISE_COLUMNS && DENOISE_ROWS == BG_DENOISE_ROWS &&
-                   DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_SCRATCH == BG_DENOISE_SCRATCH,
+                   DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_SCRATCH == BG_DENOISE_SCRATCH &&
+                   DENOISE_GROUP == BG_DENOISE_GROUP && DENOISE_GROUP_COLUMNS == BG_DENOISE_GROUP_COLUMNS &&
+                   DENOISE_GROUP_ROWS == BG_DENOISE_GROUP_ROWS,
                "denoise");
 _Static_assert(DECONVOLVE_COLUMNS == BG_DECONVOLVE_COLUMNS && DECONVOLVE_ROWS == BG_DECONVOLVE_ROWS &&
-                   DECONVOLVE_RADIUS == BG_DECONVOLVE_RADIUS,
+                   DECONVOLVE_RADIUS == BG_DECONVOLVE_RADIUS && DECONVOLVE_STEP == BG_DECONVOLVE_STEP,
                "deconvolve");
 _Static_assert(ROTATE_COLUMNS == BG_ROTATE_COLUMNS && ROTATE_STEPS == BG_ROTATE_STEPS, "rotate");
 

@@ -3,12 +3,14 @@
 package final class NextItem<Item> {
     private let permit: BeginPermit
     private var given: Item?
-    private var ahead: Item?
+    /// In the order in which they came: two where the end of an item, which the first of them was to follow, was heard of before
+    /// this process read what it had been told.
+    private var ahead: [Item] = []
 
     package init(_ permit: BeginPermit) { self.permit = permit }
 
     /// What becomes readable when the item ahead may begin; -1 where there is none.
-    package var descriptor: Int32 { ahead == nil ? -1 : permit.descriptor }
+    package var descriptor: Int32 { ahead.isEmpty ? -1 : permit.descriptor }
 
     /// It begins when the one in work has ended.
     package func give(_ item: Item) {
@@ -18,18 +20,17 @@ package final class NextItem<Item> {
 
     /// It begins with a permit, which is given after this was sent.
     package func sendAhead(_ item: Item) {
-        precondition(ahead == nil, "an item was handed out beside two others")
-        ahead = item
+        precondition(ahead.count < 2, "an item was handed out beside three others")
+        ahead.append(item)
     }
 
-    /// The item ahead does not begin: its permit was taken back.
+    /// The item that came ahead last does not begin: its permit was taken back.
     ///
     /// - Returns: The item; nil where it had not arrived.
     package func withdraw() -> Item? {
+        if let item = ahead.popLast() { return item }
         var item: Item?
-        if ahead != nil {
-            swap(&item, &ahead)
-        } else if given != nil {
+        if given != nil {
             // It was about to begin with the permit of a later one.
             swap(&item, &given)
             permit.give()
@@ -40,8 +41,8 @@ package final class NextItem<Item> {
     /// - Parameter hear: Reads the words that are there, which are meant for an item that begins.
     /// - Returns: The item to begin; nil where there is none yet.
     package func take(hear: () -> Void) -> Item? {
-        while given == nil, ahead != nil, permit.take() {
-            swap(&given, &ahead)
+        while given == nil, !ahead.isEmpty, permit.take() {
+            given = ahead.removeFirst()
             // Was it the permit of a later item, the word that takes this one back has arrived.
             hear()
         }

@@ -110,6 +110,13 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
             rotation: chain.rotation)
     }
 
+    /// The device in each form of the kernels.
+    func everyDeviceLane() throws -> [OpenCLLane] {
+        try OpenCLLaneTests.forms.map {
+            try OpenCLLane(device: openCLDevice(), form: $0, cache: OpenCLLaneTests().cache)
+        }
+    }
+
     /// RGBA of 16 bits with some alpha.
     func picture(_ size: (Int, Int)) -> [UInt8] {
         var random = SeededGenerator(seed: 9)
@@ -128,21 +135,22 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: ChainCase.all) func everyLaneStaysWithinTheToleranceOfFloat64(_ chain: ChainCase) throws {
-        let device = try OpenCLLane(device: openCLDevice(), cache: OpenCLLaneTests().cache)
+        let devices = try everyDeviceLane()
         for size in Self.sizes {
             let pixels = picture(size)
             let expected = reference(pixels, chain, size)
-            let lanes: [any ImageLane] = everyCPULane() + [device]
+            let lanes: [any ImageLane] = everyCPULane() + devices
             for lane in lanes {
                 let out = samples(try developed(pixels, plan(chain, size), lane: lane)).map { Double($0) }
                 let worst = compare(out, expected, peak: 65535, channels: 4).worst
-                #expect(worst <= chain.tolerance, "\(lane.name), \(size)")
+                let form = (lane as? OpenCLLane).map { "\($0.form) on " } ?? ""
+                #expect(worst <= chain.tolerance, "\(form)\(lane.name), \(size)")
             }
         }
     }
 
     @Test(arguments: ChainCase.all) func theChunkSizeDoesNotChangeAByte(_ chain: ChainCase) throws {
-        let device = try OpenCLLane(device: openCLDevice(), cache: OpenCLLaneTests().cache)
+        let devices = try everyDeviceLane()
         let cpu = try #require(CPULane())
         let size = (530, 300)
         for isWide in [true, false] {
@@ -152,12 +160,14 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
             #expect(whole != pixels)
             for rows in [37, 128, 299] {
                 #expect(try developed(pixels, plan, lane: cpu, chunkRows: rows) == whole, "\(rows) rows")
-                let there = try developed(pixels, plan, lane: device, chunkRows: rows)
-                let worst =
-                    isWide
-                    ? zip(samples(there), samples(whole)).map { abs(Int($0) - Int($1)) }.max()
-                    : zip(there, whole).map { abs(Int($0) - Int($1)) }.max()
-                #expect(try #require(worst) <= 1, "\(rows) rows on \(device.name)")
+                for device in devices {
+                    let there = try developed(pixels, plan, lane: device, chunkRows: rows)
+                    let worst =
+                        isWide
+                        ? zip(samples(there), samples(whole)).map { abs(Int($0) - Int($1)) }.max()
+                        : zip(there, whole).map { abs(Int($0) - Int($1)) }.max()
+                    #expect(try #require(worst) <= 1, "\(rows) rows, \(device.form) on \(device.name)")
+                }
             }
         }
     }

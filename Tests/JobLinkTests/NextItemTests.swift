@@ -52,6 +52,35 @@ import Testing
         #expect(!permit.take())
     }
 
+    @Test func theItemsThatFollowOneThatWasTakenBackMayBothHaveArrived() {
+        next.sendAhead(1)
+        permit.give()
+        let taken = take {
+            #expect(next.withdraw() == 1)
+            next.sendAhead(2)
+            // What was in work when 1 was taken back has ended meanwhile, and 3 comes after 2.
+            next.sendAhead(3)
+            permit.give()
+        }
+        #expect(taken == (2, 2))
+        #expect(take() == (3, 1))
+        #expect(!permit.take())
+    }
+
+    @Test func ofTwoItemsThatArrivedTheLaterOneIsTakenBack() {
+        next.sendAhead(1)
+        permit.give()
+        let taken = take {
+            #expect(next.withdraw() == 1)
+            next.sendAhead(2)
+            next.sendAhead(3)
+            #expect(next.withdraw() == 3)
+        }
+        #expect(taken == (2, 2))
+        #expect(next.withdraw() == nil)
+        #expect(!permit.take())
+    }
+
     @Test func thePermitOfWhatComesAfterTheNextItemIsLeft() {
         next.sendAhead(1)
         permit.give()

@@ -70,9 +70,10 @@ struct LaneComparison {
     }
 }
 
-/// A layer as a model of one node with its activation.
+/// A layer as a model of one node with its activation, or of several such one behind the other.
 struct LaneLayer {
     let name: String
+    /// Of all nodes.
     let multiplyAdds: Int
     let model: Model
     let inputs: [String: Tensor]
@@ -94,8 +95,43 @@ struct LaneLayer {
         return layers
     }
 
+    /// Layers whose results have the shape of their inputs, `times` of each one behind the other.
+    static func chains(batch: Int, times: Int) throws -> [LaneLayer] {
+        let convolutions = [
+            (64, 56, 3, 1), (128, 28, 3, 1), (256, 14, 3, 1), (512, 7, 3, 1), (256, 56, 1, 1), (1_024, 14, 1, 1),
+            (144, 56, 3, 144),
+        ]
+        return try convolutions.map { channels, size, kernel, groups in
+            try convolution(
+                channels, channels, size: size, kernel: kernel, stride: 1, groups: groups, batch: batch, times: times)
+        }
+            + [(1_024, 1_024), (4_096, 4_096), (6_304, 768)].map { rows, columns in
+                try product(rows, columns, columns, times: times)
+            }
+    }
+
+    /// A whole model, with inputs from a seed.
+    init(_ path: String, batch: Int) throws {
+        model = try ModelImporter().load(path: path)
+        inputs = try SampleInputs.tensors(model, batch: batch)
+        name = (path as NSString).lastPathComponent
+        let open = model.graph.inputs.flatMap { $0.type?.shape ?? [] }.compactMap { extent -> (String, Int)? in
+            if case .symbol(let name) = extent { (name, batch) } else { nil }
+        }
+        let summary = try ModelSummary(model, extents: Dictionary(open) { first, _ in first })
+        multiplyAdds = summary.multiplyAdds ?? 0
+    }
+
+    private init(name: String, multiplyAdds: Int, model: Model, inputs: [String: Tensor]) {
+        self.name = name
+        self.multiplyAdds = multiplyAdds
+        self.model = model
+        self.inputs = inputs
+    }
+
     private static func convolution(
-        _ inputs: Int, _ outputs: Int, size: Int, kernel: Int, stride: Int, groups: Int = 1
+        _ inputs: Int, _ outputs: Int, size: Int, kernel: Int, stride: Int, groups: Int = 1, batch: Int = 1,
+        times: Int = 1
     ) throws -> LaneLayer {
         let pad = (kernel - 1) / 2
         let conv = Node(
@@ -108,27 +144,34 @@ struct LaneLayer {
             + (groups > 1 ? "depthwise \(inputs)" : "\(inputs) to \(outputs)") + ", \(size)x\(size)"
         let side = size / stride
         return try layer(
-            name, multiplyAdds: side * side * outputs * inputs / groups * kernel * kernel, conv,
-            input: [1, inputs, size, size],
-            constants: ["w": [outputs, inputs / groups, kernel, kernel], "b": [outputs]])
+            name, multiplyAdds: batch * side * side * outputs * inputs / groups * kernel * kernel, conv,
+            input: [batch, inputs, size, size],
+            constants: ["w": [outputs, inputs / groups, kernel, kernel], "b": [outputs]], times: times)
     }
 
-    private static func product(_ rows: Int, _ depth: Int, _ columns: Int) throws -> LaneLayer {
+    private static func product(_ rows: Int, _ depth: Int, _ columns: Int, times: Int = 1) throws -> LaneLayer {
         try layer(
             "product \(rows) x \(depth) x \(columns)", multiplyAdds: rows * depth * columns,
             Node("MatMul", opset: 13, inputs: ["x", "w"], outputs: ["c"]), input: [rows, depth],
-            constants: ["w": [depth, columns]])
+            constants: ["w": [depth, columns]], times: times)
     }
 
     private static func layer(
-        _ name: String, multiplyAdds: Int, _ node: Node, input: [Int], constants: [String: [Int]]
+        _ name: String, multiplyAdds: Int, _ node: Node, input: [Int], constants: [String: [Int]], times: Int
     ) throws -> LaneLayer {
+        let nodes = (0..<times).flatMap { place -> [Node] in
+            var layer = node
+            layer.inputs[0] = place == 0 ? "x" : "y\(place)"
+            layer.outputs = ["c\(place)"]
+            let output = place == times - 1 ? "y" : "y\(place + 1)"
+            return [layer, Node("Relu", opset: 13, inputs: ["c\(place)"], outputs: [output])]
+        }
         let graph = Graph(
             inputs: [Graph.Port("x", TensorType(.float32, extents: input))], outputs: [Graph.Port("y", nil)],
             initialisers: try constants.mapValues { try tensor($0) },
-            nodes: [node, Node("Relu", opset: 13, inputs: ["c"], outputs: ["y"])])
+            nodes: nodes)
         return LaneLayer(
-            name: name, multiplyAdds: multiplyAdds, model: Model(graph: graph, opsets: ["": 13]),
+            name: name, multiplyAdds: multiplyAdds * times, model: Model(graph: graph, opsets: ["": 13]),
             inputs: ["x": try tensor(input)])
     }
 

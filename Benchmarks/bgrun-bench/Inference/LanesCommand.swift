@@ -66,18 +66,7 @@ struct LanesCommand: ParsableCommand {
 
     private func layers() throws -> [LaneLayer] {
         guard let model else { return try LaneLayer.all() }
-        let loaded = try ModelImporter().load(path: model)
-        var inputs: [String: Tensor] = [:]
-        for port in loaded.graph.inputs {
-            guard let type = port.type, type.elementType == .float32, let shape = type.shape?.map({ $0.extent ?? 1 })
-            else {
-                throw ValidationError("the input \(port.name) is no float32 with a known number of axes")
-            }
-            let count = shape.reduce(1, *)
-            inputs[port.name] = try Tensor(
-                .float32, shape: shape, elements: (0..<count).map { Float($0 % 97) / 97 })
-        }
-        return [LaneLayer(name: (model as NSString).lastPathComponent, multiplyAdds: 0, model: loaded, inputs: inputs)]
+        return [try LaneLayer(model, batch: 1)]
     }
 }
 

@@ -16,14 +16,11 @@ struct ChainTables {
 extension OpenCLLane {
     // Neighbouring chunks make what they share twice.
     package var chunkChainRows: Int { 4 * Int(BG_DENOISE_ROWS) }
+    // The form of GPUs takes no more memory than tiles at once would.
     package var runsTilesAtOnce: Bool { true }
 
     package func develop(_ plan: ChainPlan, source: RowBand, output: RowBand) throws(LaneError) {
-        do {
-            try developRows(plan, source: source, output: output)
-        } catch {
-            throw LaneError("\(error)")
-        }
+        try onDevice { () throws(OpenCLError) in try developRows(plan, source: source, output: output) }
     }
 
     /// One upload, all kernels in the order of the queue, one download.
@@ -42,7 +39,7 @@ extension OpenCLLane {
             let q = bg_point_params(plan.first, source: rows, target: target, isWide: plan.isWide)
             let p = bg_chain_rows(plan, first: range.lowerBound, rows: range)
             try run(
-                "points_codes\(bits)", count: range.count,
+                "points_codes\(bits)", p,
                 [.buffer(codes), .buffer(result), .buffer(tables.first), .points(q), .rows(p)])
             try download(result, into: output, rowBytes: rowBytes)
             return
@@ -51,7 +48,7 @@ extension OpenCLLane {
         var p = bg_chain_rows(plan, first: needed[0].lowerBound, rows: needed[0])
         let q = bg_point_params(plan.first, source: rows, target: nil, isWide: plan.isWide)
         try run(
-            "points_load\(bits)", count: needed[0].count,
+            "points_load\(bits)", p,
             [.buffer(codes), .buffer(level), .buffer(tables.first), .points(q), .rows(p)])
         try change(plan.changes, tables.changes[0], level, p)
         for (index, step) in plan.levels.enumerated() {
@@ -65,7 +62,7 @@ extension OpenCLLane {
             level = next
         }
         try run(
-            "points_store\(bits)", count: range.count,
+            "points_store\(bits)", p,
             [
                 .buffer(level), .buffer(result), .buffer(tables.last),
                 .points(bg_point_params(plan.last, source: nil, target: target, isWide: plan.isWide)), .rows(p),
@@ -73,9 +70,18 @@ extension OpenCLLane {
         try download(result, into: output, rowBytes: rowBytes)
     }
 
+    /// Runs a kernel that changes every pixel of the rows by itself.
+    private func run(_ name: String, _ rows: bg_chain_rows, _ arguments: [Argument]) throws(OpenCLError) {
+        switch form {
+        case .strips: try run(name, count: Int(rows.rows), arguments)
+        case .pixels: try run("\(name)_pixel", (Int(rows.width), Int(rows.rows)), arguments)
+        }
+    }
+
     private func surroundings(
         _ kind: Surroundings, _ table: Buffer?, from source: Buffer, to target: Buffer, _ rows: bg_chain_rows
     ) throws(OpenCLError) {
+        guard form == .strips else { return try surroundingsByPixels(kind, table, from: source, to: target, rows) }
         var p = rows
         switch (kind, table) {
         case (.denoise, let limits?):
@@ -138,10 +144,9 @@ extension OpenCLLane {
             switch (change, table) {
             case (.points(let program), let values?):
                 let q = bg_point_params(program, source: nil, target: nil, isWide: false)
-                try run(
-                    "points_rows", count: Int(p.rows), [.buffer(level), .buffer(values), .points(q), .rows(p)])
+                try run("points_rows", p, [.buffer(level), .buffer(values), .points(q), .rows(p)])
             case (.grain(let grain), _):
-                try run("grain_rows", count: Int(p.rows), [.buffer(level), .grain(grain), .rows(p)])
+                try run("grain_rows", p, [.buffer(level), .grain(grain), .rows(p)])
             case (.points, nil):
                 preconditionFailure("a program without its table")
             }

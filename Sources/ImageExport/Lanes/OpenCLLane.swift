@@ -4,7 +4,7 @@ package import OpenCLKit
 
 /// The kernels on one OpenCL device, through one queue.
 package final class OpenCLLane: ImageLane {
-    /// Which of the two forms of each kernel runs; both give the same bytes.
+    /// Which of the two forms of each kernel runs; both give the same bytes, but for float within a level of 65535.
     package enum Form: Sendable {
         /// A work-item makes a strip of rows: fast where a work-item is a CPU thread.
         case strips
@@ -15,7 +15,8 @@ package final class OpenCLLane: ImageLane {
     private let context: Context
     private let queue: CommandQueue
     private let program: Program
-    private let form: Form
+    private let turn: DeviceTurn
+    package let form: Form
     private var kernels: [String: Kernel] = [:]
     private var buffers: [Slot: Buffer] = [:]
     private var tables: [ObjectIdentifier: PlanTables] = [:]
@@ -26,6 +27,7 @@ package final class OpenCLLane: ImageLane {
         /// Rows of a chain: those of even and of odd levels.
         case even, odd
         case slopes, means
+        case estimate, ratio
     }
 
     /// Device copies of a plan's tables; holds the plan so that its identity stays its own.
@@ -45,16 +47,18 @@ package final class OpenCLLane: ImageLane {
     ///   - cache: Where the compiled program is kept.
     /// - Throws: When the device has no room or does not take the kernels.
     package init(device: Device, form: Form? = nil, cache: ProgramCache) throws(LaneError) {
+        self.form = form ?? (device.info.type == .cpu ? .strips : .pixels)
+        turn = DeviceTurn(at: device.info, folder: cache.root)
         do {
             context = try Context(device: device)
             queue = try CommandQueue(context: context)
             var length = 0
             let source = String(cString: bg_image_kernels_source(&length))
-            program = try cache.program(source: source, options: "-cl-std=CL1.2", in: context)
+            program = try cache.program(
+                source: source, options: "-cl-std=CL1.2\(self.form == .pixels ? " -DPIXELS_FORM" : "")", in: context)
         } catch {
             throw LaneError("\(error)")
         }
-        self.form = form ?? (device.info.type == .cpu ? .strips : .pixels)
     }
 
     /// Keeps the compiled program for later processes; slow on some drivers, so called when there is nothing else to do.
@@ -68,14 +72,21 @@ package final class OpenCLLane: ImageLane {
         form == .strips ? 512 : 2048
     }
 
-    package func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError) {
+    /// Does a chunk in a turn of this process.
+    func onDevice(_ chunk: () throws(OpenCLError) -> Void) throws(LaneError) {
         do {
+            try turn.taken(chunk)
+        } catch {
+            throw LaneError("\(error)")
+        }
+    }
+
+    package func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError) {
+        try onDevice { () throws(OpenCLError) in
             switch plan.arithmetic {
             case .codes, .light: try resizeInteger(plan, source: source, output: output)
             case .float: try resizeFloat(plan, source: source, output: output)
             }
-        } catch {
-            throw LaneError("\(error)")
         }
     }
 
@@ -199,11 +210,7 @@ package final class OpenCLLane: ImageLane {
     }
 
     package func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError) {
-        do {
-            try sharpenRows(plan, source: source, output: output)
-        } catch {
-            throw LaneError("\(error)")
-        }
+        try onDevice { () throws(OpenCLError) in try sharpenRows(plan, source: source, output: output) }
     }
 
     private func sharpenRows(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(OpenCLError) {
@@ -256,7 +263,7 @@ package final class OpenCLLane: ImageLane {
         case rotate(bg_rotate_params)
     }
 
-    private func run(_ name: String, _ size: (x: Int, y: Int), _ arguments: [Argument]) throws(OpenCLError) {
+    func run(_ name: String, _ size: (x: Int, y: Int), _ arguments: [Argument]) throws(OpenCLError) {
         let kernel = try kernel(name, arguments)
         if form == .strips {
             try queue.enqueue(kernel, global: size.x, local: 1)
@@ -265,9 +272,9 @@ package final class OpenCLLane: ImageLane {
         }
     }
 
-    /// Runs a kernel that has one form for all devices.
-    func run(_ name: String, count: Int, _ arguments: [Argument]) throws(OpenCLError) {
-        try queue.enqueue(try kernel(name, arguments), global: count, local: 1)
+    /// Runs a kernel whose work-items are numbered in one row.
+    func run(_ name: String, count: Int, group: Int = 1, _ arguments: [Argument]) throws(OpenCLError) {
+        try queue.enqueue(try kernel(name, arguments), global: count, local: group)
     }
 
     private func kernel(_ name: String, _ arguments: [Argument]) throws(OpenCLError) -> Kernel {
