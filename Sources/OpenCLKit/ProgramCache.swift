@@ -8,11 +8,7 @@ package struct ProgramCache: Sendable {
     /// Absent when there is no writable place: every program is compiled then.
     package let folder: String?
 
-    /// The folder of all caches.
-    package let root: String?
-
     package init(folder: String?) {
-        root = folder
         self.folder = folder.map { "\($0)/programs" }
     }
 

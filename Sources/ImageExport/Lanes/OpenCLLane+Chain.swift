@@ -20,7 +20,11 @@ extension OpenCLLane {
     package var runsTilesAtOnce: Bool { true }
 
     package func develop(_ plan: ChainPlan, source: RowBand, output: RowBand) throws(LaneError) {
-        try onDevice { () throws(OpenCLError) in try developRows(plan, source: source, output: output) }
+        do {
+            try developRows(plan, source: source, output: output)
+        } catch {
+            throw LaneError("\(error)")
+        }
     }
 
     /// One upload, all kernels in the order of the queue, one download.

@@ -15,7 +15,6 @@ package final class OpenCLLane: ImageLane {
     private let context: Context
     private let queue: CommandQueue
     private let program: Program
-    private let turn: DeviceTurn
     package let form: Form
     private var kernels: [String: Kernel] = [:]
     private var buffers: [Slot: Buffer] = [:]
@@ -48,7 +47,6 @@ package final class OpenCLLane: ImageLane {
     /// - Throws: When the device has no room or does not take the kernels.
     package init(device: Device, form: Form? = nil, cache: ProgramCache) throws(LaneError) {
         self.form = form ?? (device.info.type == .cpu ? .strips : .pixels)
-        turn = DeviceTurn(at: device.info, folder: cache.root)
         do {
             context = try Context(device: device)
             queue = try CommandQueue(context: context)
@@ -72,21 +70,14 @@ package final class OpenCLLane: ImageLane {
         form == .strips ? 512 : 2048
     }
 
-    /// Does a chunk in a turn of this process.
-    func onDevice(_ chunk: () throws(OpenCLError) -> Void) throws(LaneError) {
-        do {
-            try turn.taken(chunk)
-        } catch {
-            throw LaneError("\(error)")
-        }
-    }
-
     package func resize(_ plan: ResizePlan, source: RowBand, output: RowBand) throws(LaneError) {
-        try onDevice { () throws(OpenCLError) in
+        do {
             switch plan.arithmetic {
             case .codes, .light: try resizeInteger(plan, source: source, output: output)
             case .float: try resizeFloat(plan, source: source, output: output)
             }
+        } catch {
+            throw LaneError("\(error)")
         }
     }
 
@@ -210,7 +201,11 @@ package final class OpenCLLane: ImageLane {
     }
 
     package func sharpen(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(LaneError) {
-        try onDevice { () throws(OpenCLError) in try sharpenRows(plan, source: source, output: output) }
+        do {
+            try sharpenRows(plan, source: source, output: output)
+        } catch {
+            throw LaneError("\(error)")
+        }
     }
 
     private func sharpenRows(_ plan: SharpenPlan, source: RowBand, output: RowBand) throws(OpenCLError) {

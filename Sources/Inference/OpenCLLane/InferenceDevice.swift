@@ -7,7 +7,6 @@ package final class InferenceDevice {
     package let storage: ElementStorage
     let context: Context
     let queue: CommandQueue
-    let turn: DeviceTurn
     private let cache: ProgramCache
     private var programs: [KernelTuning.Tile: Program] = [:]
     private var kernels: [KernelName: Kernel] = [:]
@@ -35,7 +34,6 @@ package final class InferenceDevice {
         precondition(self.tuning.isSound, "the kernels cannot be compiled with \(self.tuning)")
         self.storage = storage
         self.cache = cache
-        turn = DeviceTurn(at: device.info, folder: cache.root)
         let context = try onDevice { () throws(OpenCLError) in try Context(device: device) }
         self.context = context
         queue = try onDevice { () throws(OpenCLError) in try CommandQueue(context: context) }

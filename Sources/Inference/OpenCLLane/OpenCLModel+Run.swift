@@ -12,12 +12,6 @@ extension OpenCLModel {
     package func execute(
         _ inputs: [String: Tensor], shouldStop: () -> Bool = { false }
     ) throws(ModelError) -> [String: Tensor] {
-        try device.turn.taken { () throws(ModelError) in try results(inputs, shouldStop) }
-    }
-
-    private func results(
-        _ inputs: [String: Tensor], _ shouldStop: () -> Bool
-    ) throws(ModelError) -> [String: Tensor] {
         for ports in [declared, self.inputs] {
             try runner.check(inputs, of: Graph(inputs: ports, outputs: [], nodes: []))
         }

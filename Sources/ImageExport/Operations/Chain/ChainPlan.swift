@@ -136,17 +136,22 @@ package final class ChainPlan: Sendable {
     ///
     /// - Parameters:
     ///   - rows: Rows of a chunk.
-    ///   - tilesAtOnce: Every tile of a chunk has its own memory.
+    ///   - tilesAtOnce: Every tile of a chunk has its own memory, and levels take turns at two buffers, as on a device.
     /// - Returns: An estimate from above.
     package func workingBytes(rows: Int, tilesAtOnce: Bool) -> Int {
         guard !isPointwise else { return 0 }
-        var bytes = 0
-        for range in needed(for: 0..<min(rows, height)) {
-            // Windows hold rows twice; those at both ends are not there in the first chunk.
-            bytes += 2 * 4 * rowFloats * min(height, range.count + 2 * radius)
-        }
         // The first level makes the most rows.
         let made = min(height, rows + 2 * radius)
+        var bytes = 0
+        if tilesAtOnce {
+            // With the codes that go there and come back.
+            bytes += 2 * made * (4 * rowFloats + (isWide ? 8 : 4) * width)
+        } else {
+            for range in needed(for: 0..<min(rows, height)) {
+                // Windows hold rows twice; those at both ends are not there in the first chunk.
+                bytes += 2 * 4 * rowFloats * min(height, range.count + 2 * radius)
+            }
+        }
         for level in levels {
             switch level.surroundings {
             case .denoise:
