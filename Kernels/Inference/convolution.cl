@@ -45,16 +45,16 @@ inline int seen_offset(const convolution_params *p, __global const int *tap, int
 #if WIDTH == 1
 
 // The column of B that a work-item gathers, and where in the depth it stands.
-typedef struct {
+struct gathered_column {
     int n;       // pixel
     int z, y, x; // of the pixel
     int channel, tap;
     int known;  // the tap that `offset` is of
     int offset; // in a plane, or -1
-} gathered_column;
+};
 
 // Rows k, k + THREADS / TN, ... of a slice of the column, as fetch_columns has them.
-inline void gather_column(float *next, gathered_column *g, const convolution_params *p, __global const stored *from,
+inline void gather_column(float *next, struct gathered_column *g, const convolution_params *p, __global const stored *from,
                           __global const int *taps, int pixels) {
 #pragma unroll
     for (int i = 0; i < ITEMS(TN); ++i) {
@@ -81,7 +81,7 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void convolution(_
     __global const stored *from_a = at(p.weights, arena, weights) + part * p.weight_stride + tile * depth * TM;
     __global const stored *from_b = at(p.source, arena, weights) + image * p.image_stride + part * p.group_stride;
     __global const int *taps = table_at(p.taps, arena, weights);
-    gathered_column column;
+    struct gathered_column column;
     column.n = panel * TN + t % TN;
     column.x = column.n % p.output[2];
     column.y = column.n / p.output[2] % p.output[1];
