@@ -24,8 +24,8 @@ final class OutputPipeline {
         var chunkRows: Int
     }
 
-    /// Bytes of rows that an encoder gets at a time.
-    private static let encodedBytes = 64 << 10
+    /// Bytes of rows that a colour transform and an encoder get at a time: half a millisecond of work or less.
+    private static let partBytes = 64 << 10
 
     private let plan: Plan
     private let lane: any ImageLane
@@ -100,7 +100,7 @@ final class OutputPipeline {
     /// - Parameters:
     ///   - source: The rows of the source window.
     ///   - ended: No more rows will come.
-    /// - Throws: ``LaneError`` when the device fails, ``CodecError`` when the encoder does.
+    /// - Throws: ``LaneError`` when the device fails, ``CodecError`` when the encoder does or the work is to stop.
     func advance(source: RowBand, ended: Bool) throws {
         let end = source.firstRow + source.rowCount
         while resizedRows < height {
@@ -116,6 +116,7 @@ final class OutputPipeline {
                 }
                 let layout = plan.workingLayout
                 let band = newBand(count, layout: layout, directToWindow: layout == plan.outputLayout)
+                try pulse.check()
                 try timeKernels { try lane.resize(resize, source: source, output: band) }
                 resizedRows += count
                 try finishBand(band, ended: resizedRows == height)
@@ -157,11 +158,14 @@ final class OutputPipeline {
     /// Colour, chain, depth and sharpening of a fresh band.
     private func finishBand(_ band: RowBand, ended: Bool) throws {
         if let color = plan.color {
-            timeKernels {
-                color.apply(to: band.base, strideBytes: band.strideBytes, width: width, count: band.rowCount)
+            try inParts(band) { part in
+                timeKernels {
+                    color.apply(to: part.base, strideBytes: part.strideBytes, width: width, count: part.rowCount)
+                }
             }
         }
         if let chain = plan.chain {
+            try pulse.check()
             try timeKernels { try lane.develop(chain, source: band, output: band) }
         }
         var band = band
@@ -196,6 +200,7 @@ final class OutputPipeline {
         let end = source.firstRow + source.rowCount
         let ready = ended ? height : end - sharpening.radius
         while sharpenedRows < ready {
+            try pulse.check()
             let count = min(plan.chunkRows, ready - sharpenedRows)
             let stride = width * plan.outputLayout.bytesPerPixel
             let base =
@@ -235,15 +240,18 @@ final class OutputPipeline {
         if place != band.base { place.copyMemory(from: band.base, byteCount: stride * band.rowCount) }
     }
 
-    /// Hands rows to the encoder, which may take a tenth of a second for a megabyte, and asks between parts of them.
-    private func encode(_ band: RowBand) throws(CodecError) {
-        let part = max(1, Self.encodedBytes / band.strideBytes)
-        var row = 0
-        while row < band.rowCount {
-            if row > 0 { try pulse.check() }
-            let count = min(part, band.rowCount - row)
-            try encoder.writeRows(band.base + row * band.strideBytes, strideBytes: band.strideBytes, count: count)
-            row += count
+    private func encode(_ band: RowBand) throws {
+        try inParts(band) { part in
+            try encoder.writeRows(part.base, strideBytes: part.strideBytes, count: part.rowCount)
+        }
+    }
+
+    /// Asks before each part of a band, for work that may take a tenth of a second for a megabyte.
+    private func inParts(_ band: RowBand, _ work: (RowBand) throws -> Void) throws {
+        let count = max(1, Self.partBytes / band.strideBytes)
+        for row in stride(from: band.firstRow, to: band.firstRow + band.rowCount, by: count) {
+            try pulse.check()
+            try work(band.rows(row, count: min(count, band.firstRow + band.rowCount - row)))
         }
     }
 
