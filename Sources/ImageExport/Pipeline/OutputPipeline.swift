@@ -24,7 +24,7 @@ final class OutputPipeline {
         var chunkRows: Int
     }
 
-    /// Bytes of rows that a colour transform and an encoder get at a time: half a millisecond of work or less.
+    /// Bytes of rows that a colour transform and an encoder get at a time.
     private static let partBytes = 64 << 10
 
     private let plan: Plan
@@ -246,7 +246,8 @@ final class OutputPipeline {
         }
     }
 
-    /// Asks before each part of a band, for work that may take a tenth of a second for a megabyte.
+    /// Asks before each part of a band: a slow encoder takes a tenth of a second for a megabyte, a colour transform five
+    /// milliseconds, and who waits for the processor gets it when a worker asks.
     private func inParts(_ band: RowBand, _ work: (RowBand) throws -> Void) throws {
         let count = max(1, Self.partBytes / band.strideBytes)
         for row in stride(from: band.firstRow, to: band.firstRow + band.rowCount, by: count) {
