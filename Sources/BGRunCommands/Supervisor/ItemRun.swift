@@ -66,7 +66,9 @@ final class ItemRun<Plan: WorkPlan> {
     private var ahead: [Int: InFlight] = [:]
     private var meter: ProgressMeter
     private var planned = 0
-    private var readAhead = 0
+    private let inputsAhead = ReadAhead()
+    /// Of the items whose inputs were read ahead.
+    private var aheadEnd = 0
     private var nextFlush: Duration = .zero
     private var isStopping = false
     /// How the host wants the work to behave; nil until it has said so.
@@ -389,15 +391,17 @@ final class ItemRun<Plan: WorkPlan> {
         for action in actions {
             switch action {
             case .run(let item, let worker, let terms):
+                inputsAhead.begun(item)
                 inFlight[worker] = run(item, on: worker, terms)
                 refuseIfNeedBe(worker)
             case .runAfter(let item, let worker, let terms):
                 let item = run(item, on: worker, terms, ahead: .init(notes: unnoted.contains(worker)))
                 if item.refusal == nil { unnoted.remove(worker) }
                 ahead[worker] = item
-            case .began(_, let worker):
+            case .began(let item, let worker):
                 inFlight[worker] = ahead.removeValue(forKey: worker)
                 inFlight[worker]?.since = now
+                inputsAhead.begun(item)
                 unnoted.insert(worker)
                 refuseIfNeedBe(worker)
             case .withdraw(let worker):
@@ -492,7 +496,7 @@ final class ItemRun<Plan: WorkPlan> {
             } else if ahead != nil {
                 process.permit.give()
             }
-            adviseAhead(of: index)
+            readAhead(of: index)
         } catch {
             handingOutTrouble = error
             item.refusal = ItemResult(status: .stopped)
@@ -523,23 +527,16 @@ final class ItemRun<Plan: WorkPlan> {
                 + [settings.weights?.descriptor].compactMap(\.self))
     }
 
-    /// Has the kernel read the next inputs while the workers are busy.
-    private func adviseAhead(of index: Int) {
-        let end = min(max(readAhead, index + 1) + 1, index + 1 + 2 * workers.count, plan.itemCount)
+    /// Has the inputs of one more item read while the workers are busy.
+    private func readAhead(of index: Int) {
+        let next = max(aheadEnd, index + 1)
+        guard next < min(index + 1 + 2 * workers.count, plan.itemCount) else { return }
+        aheadEnd = next + 1
         // Parts of a file that is being read come along by themselves.
         var known = Set(plan.inputs(of: index).map(\.path))
-        for file in (min(max(readAhead, index + 1), end)..<end).flatMap({ plan.inputs(of: $0) })
-        where known.insert(file.path).inserted {
-            let fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            guard fd >= 0 else { continue }
-            // The kernel looks at every page of a file even where all are there.
-            let last = off_t(max(file.identity.size, 1) - 1)
-            if ![0, last / 2, last].allSatisfy({ bg_is_at_hand(fd, $0) }) {
-                posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED)
-            }
-            close(fd)
+        for file in plan.inputs(of: next) where known.insert(file.path).inserted {
+            inputsAhead.read(file.path, bytes: file.identity.size, for: next)
         }
-        readAhead = max(readAhead, end)
     }
 
     private func weight(_ item: Int) -> Double { Double(plan.inputBytes(of: item)) }

@@ -33,13 +33,14 @@ struct WorkerCommand: ParsableCommand {
     }
 
     private func workOff(_ conduct: ItemConduct, _ worker: ItemWorker) {
-        let faults = WorkerFaults(ProcessInfo.processInfo.environment)
+        let hooks = ProcessInfo.processInfo.environment
+        let faults = WorkerFaults(hooks)
         while !conduct.isOver {
             if let (order, environment, inputs) = conduct.nextItem() {
                 defer { for descriptor in inputs { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
                 faults.strike(order.input)
-                if let escape = WorkerEscapes.result(of: order.input, ProcessInfo.processInfo.environment) {
+                if let escape = WorkerEscapes.result(of: order.input, hooks) {
                     conduct.report(escape)
                     continue
                 }
