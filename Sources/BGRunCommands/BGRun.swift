@@ -39,8 +39,12 @@ public struct BGRun: AsyncParsableCommand {
         }
         EarlyWorker.begin(CommandLine.arguments)
         do {
+            let words = CommandLine.arguments.dropFirst()
             var command: any ParsableCommand
-            if CommandLine.arguments.dropFirst() == [WorkerCommand.name] {
+            if words == [JobsCommand.name] {
+                // Shell prompts and status bars ask this again and again; a fifth of its time would go into the parser.
+                return try JobsCommand.list()
+            } else if words == [WorkerCommand.name] {
                 // Nobody types it, and making sense of all commands takes longer than the start of a process.
                 command = WorkerCommand()
             } else if let quick = QuickParse.command() {

@@ -7,8 +7,9 @@ import TaskModel
 
 /// `bgrun jobs`.
 struct JobsCommand: ParsableCommand {
+    static let name = "jobs"
     static let configuration = CommandConfiguration(
-        commandName: "jobs",
+        commandName: name,
         abstract: "List the jobs of the service: those that wait, run, are paused, and ended lately.",
         discussion: """
             EXAMPLES
@@ -22,13 +23,15 @@ struct JobsCommand: ParsableCommand {
     @Flag(help: "Print JSON: an array of jobs.")
     var json = false
 
-    func run() throws {
+    func run() throws { try Self.list(all: all, asJSON: json) }
+
+    static func list(all: Bool = false, asJSON: Bool = false) throws {
         // Nothing runs without a service; only the history of one needs it.
         let jobs =
             ServiceAccess.hasState
             ? try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.jobs(all: all) } : []
         try StandardOutput.print(
-            json ? JSONText.encode(jobs) + "\n" : jobs.isEmpty ? "No jobs.\n" : JobText.table(jobs))
+            asJSON ? JSONText.encode(jobs) + "\n" : jobs.isEmpty ? "No jobs.\n" : JobText.table(jobs))
     }
 }
 
