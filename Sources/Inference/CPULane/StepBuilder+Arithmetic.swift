@@ -53,7 +53,20 @@ extension StepBuilder {
 
     /// With constant parameters: a product and a sum by channel.
     mutating func addBatchNormalization(_ node: Node, _ nodes: [Node]) throws(OneDNNError) -> Bool {
-        guard let shape = self.shape(of: node.result), shape.count >= 2, let source = try form(node.inputs[0]),
+        // In blocks of eight channels, oneDNN has but its plain loops for operands of one number a channel.
+        for isPlain in [false, true] {
+            let before = self
+            if try addBatchNormalization(node, nodes, isPlain: isPlain) { return true }
+            self = before
+        }
+        return false
+    }
+
+    private mutating func addBatchNormalization(
+        _ node: Node, _ nodes: [Node], isPlain: Bool
+    ) throws(OneDNNError) -> Bool {
+        guard let shape = self.shape(of: node.result), shape.count >= 2,
+            let source = try isPlain ? plain(node.inputs[0]) : form(node.inputs[0]),
             let factors = ChannelFactors(node, of: node.inputs[0], uses, initialisers),
             factors.scales.count == shape[1]
         else { return false }
@@ -68,7 +81,7 @@ extension StepBuilder {
         let operation = Binary(
             .multiply, source.descriptor, scales.descriptor, destination: source.descriptor)
         let primitive = try Primitive(operation, followers.attributes, on: engine)
-        if primitive.isReference && !nodes.isEmpty { return false }
+        if primitive.isReference && (!isPlain || !nodes.isEmpty) { return false }
         let inputs = [
             try input(.source, source, of: primitive), try input(.secondSource, scales, of: primitive),
         ]
