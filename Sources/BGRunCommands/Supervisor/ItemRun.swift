@@ -67,8 +67,8 @@ final class ItemRun<Plan: WorkPlan> {
     private var meter: ProgressMeter
     private var planned = 0
     private let inputsAhead = ReadAhead()
-    /// Of the items whose inputs were read ahead.
-    private var aheadEnd = 0
+    /// From this item on nothing was read ahead.
+    private var nextToReadAhead = 0
     private var nextFlush: Duration = .zero
     private var isStopping = false
     /// How the host wants the work to behave; nil until it has said so.
@@ -529,9 +529,9 @@ final class ItemRun<Plan: WorkPlan> {
 
     /// Has the inputs of one more item read while the workers are busy.
     private func readAhead(of index: Int) {
-        let next = max(aheadEnd, index + 1)
+        let next = max(nextToReadAhead, index + 1)
         guard next < min(index + 1 + 2 * workers.count, plan.itemCount) else { return }
-        aheadEnd = next + 1
+        nextToReadAhead = next + 1
         // Parts of a file that is being read come along by themselves.
         var known = Set(plan.inputs(of: index).map(\.path))
         for file in plan.inputs(of: next) where known.insert(file.path).inserted {

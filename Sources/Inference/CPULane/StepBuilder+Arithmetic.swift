@@ -9,10 +9,17 @@ extension StepBuilder {
         var names = node.inputs
         // The first should be the one that is not repeated.
         if extents != shape && others == shape && function.isCommutative { names.swapAt(0, 1) }
+        return try attemptEither { (builder, isPlain) throws(OneDNNError) in
+            try builder.addBinary(function, names, shape, nodes, behind: node, isPlain: isPlain)
+        }
+    }
+
+    /// With the operands as they lie, else row-major.
+    private mutating func attemptEither(
+        _ addition: (inout StepBuilder, _ isPlain: Bool) throws(OneDNNError) -> Bool
+    ) throws(OneDNNError) -> Bool {
         for isPlain in [false, true] {
-            let before = self
-            if try addBinary(function, names, shape, nodes, behind: node, isPlain: isPlain) { return true }
-            self = before
+            if try attempt({ (builder) throws(OneDNNError) in try addition(&builder, isPlain) }) { return true }
         }
         return false
     }
@@ -54,12 +61,9 @@ extension StepBuilder {
     /// With constant parameters: a product and a sum by channel.
     mutating func addBatchNormalization(_ node: Node, _ nodes: [Node]) throws(OneDNNError) -> Bool {
         // In blocks of eight channels, oneDNN has but its plain loops for operands of one number a channel.
-        for isPlain in [false, true] {
-            let before = self
-            if try addBatchNormalization(node, nodes, isPlain: isPlain) { return true }
-            self = before
+        return try attemptEither { (builder, isPlain) throws(OneDNNError) in
+            try builder.addBatchNormalization(node, nodes, isPlain: isPlain)
         }
-        return false
     }
 
     private mutating func addBatchNormalization(
