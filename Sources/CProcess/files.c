@@ -10,6 +10,9 @@
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
 
 // struct open_how (linux/openat2.h), which older headers lack.
 struct how {
@@ -32,6 +35,26 @@ int bg_openat2(int folder, const char *path, int flags, mode_t mode, unsigned re
 
 int bg_rename(int folder, const char *from, const char *to, unsigned flags) {
     return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
+}
+
+// struct cachestat_range and struct cachestat (linux/mman.h), which older headers lack.
+struct range {
+    uint64_t start;
+    uint64_t length;
+};
+struct pages {
+    uint64_t cached;
+    uint64_t dirty;
+    uint64_t being_written;
+    uint64_t evicted;
+    uint64_t recently_evicted;
+};
+
+int64_t bg_bytes_at_hand(int file, uint64_t length) {
+    struct range range = {0, length};
+    struct pages pages;
+    if (syscall(SYS_cachestat, file, &range, &pages, 0) != 0) return -1;
+    return (int64_t)(pages.cached * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 bool bg_is_at_hand(int file, off_t place) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 // Calls of Linux that Glibc does not wrap or that Swift cannot import. Each returns -1 with errno on failure: ENOSYS
@@ -28,7 +29,12 @@ enum {
 // renameat2(2) within one folder.
 int bg_rename(int folder, const char *from, const char *to, unsigned flags);
 
-// Whether a byte of an open file is in memory, so that to read it waits for no disk (preadv2(2), RWF_NOWAIT).
+// How much of the first `length` bytes of an open file is in memory, in whole pages (cachestat(2)); -1 with ENOSYS before
+// Linux 6.5, and with EPERM for a file that one neither owns nor may write.
+int64_t bg_bytes_at_hand(int file, uint64_t length);
+
+// Whether a byte of an open file is in memory, so that to read it waits for no disk (preadv2(2), RWF_NOWAIT). Asking has
+// the kernel read it, which a fast disk may have done before the answer.
 bool bg_is_at_hand(int file, off_t place);
 
 // A counter as a descriptor, closed on exec, of which each read takes one, and fails at once where there is none left.
