@@ -50,14 +50,10 @@ struct pages {
     uint64_t recently_evicted;
 };
 
-int64_t bg_bytes_at_hand(int file, uint64_t length) {
-    struct range range = {0, length};
-    struct pages pages;
-    if (syscall(SYS_cachestat, file, &range, &pages, 0) != 0) return -1;
-    return (int64_t)(pages.cached * (uint64_t)sysconf(_SC_PAGESIZE));
-}
-
 bool bg_is_at_hand(int file, off_t place) {
+    struct range range = {(uint64_t)place, 1};
+    struct pages pages;
+    if (syscall(SYS_cachestat, file, &range, &pages, 0) == 0) return pages.cached > 0;
     char byte;
     struct iovec to = {&byte, 1};
     return preadv2(file, &to, 1, place, RWF_NOWAIT) == 1;

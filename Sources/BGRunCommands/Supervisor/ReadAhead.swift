@@ -22,18 +22,12 @@ final class ReadAhead: Sendable {
         if item > latestBegun.load(ordering: .relaxed) { latestBegun.store(item, ordering: .relaxed) }
     }
 
-    private static func isAtHand(_ file: Int32, bytes: Int64) -> Bool {
-        let atHand = bg_bytes_at_hand(file, UInt64(max(bytes, 1)))
-        if atHand >= 0 { return atHand >= bytes }
-        let last = off_t(max(bytes, 1) - 1)
-        return [0, last / 2, last].allSatisfy { bg_is_at_hand(file, $0) }
-    }
-
     /// Has an input of an item read, unless it is there. Returns at once.
     func read(_ path: String, bytes: Int64, for item: Int) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return }
-        if Self.isAtHand(file, bytes: min(bytes, Int64(Self.maxBytes))) {
+        let last = off_t(max(bytes, 1) - 1)
+        if [0, last / 2, last].allSatisfy({ bg_is_at_hand(file, $0) }) {
             close(file)
             return
         }

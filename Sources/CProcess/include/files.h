@@ -29,12 +29,9 @@ enum {
 // renameat2(2) within one folder.
 int bg_rename(int folder, const char *from, const char *to, unsigned flags);
 
-// How much of the first `length` bytes of an open file is in memory, in whole pages (cachestat(2)); -1 with ENOSYS before
-// Linux 6.5, and with EPERM for a file that one neither owns nor may write.
-int64_t bg_bytes_at_hand(int file, uint64_t length);
-
-// Whether a byte of an open file is in memory, so that to read it waits for no disk (preadv2(2), RWF_NOWAIT). Asking has
-// the kernel read it, which a fast disk may have done before the answer.
+// Whether the page of an open file with this byte is in memory, so that to read it waits for no disk (cachestat(2)).
+// Before Linux 6.5, and for a file that one neither owns nor may write, by an attempt to read it (preadv2(2) with
+// RWF_NOWAIT), which has the kernel fetch it: from a fast disk it may be there before the answer.
 bool bg_is_at_hand(int file, off_t place);
 
 // A counter as a descriptor, closed on exec, of which each read takes one, and fails at once where there is none left.
