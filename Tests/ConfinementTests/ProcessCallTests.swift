@@ -39,6 +39,32 @@ import Testing
         #expect(!bg_is_at_hand(file, 0))
     }
 
+    private static let tellsWithoutReading = ProcessInfo.processInfo.isOperatingSystemAtLeast(
+        .init(majorVersion: 6, minorVersion: 5, patchVersion: 0))
+
+    @Test(.enabled(if: tellsWithoutReading, "before Linux 6.5, asking has the kernel read the page"))
+    func askingWhatIsAtHandReadsNothing() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/bgrun-let-go-\(UUID().uuidString)"
+        defer { unlink(path) }
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        try #require(file >= 0 && pwrite(file, "four", 4, 0) == 4 && fsync(file) == 0)
+        // A file system that lives in memory keeps it.
+        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+        let memory = try #require(mmap(nil, 4, PROT_READ, MAP_SHARED, file, 0))
+        try #require(memory != MAP_FAILED)
+        defer { munmap(memory, 4) }
+        func isInMemory() -> Bool {
+            var page: UInt8 = 0
+            return mincore(memory, 4, &page) == 0 && page & 1 != 0
+        }
+        let wasInMemory = isInMemory()
+        for _ in 0..<100 { #expect(bg_is_at_hand(file, 0) == wasInMemory) }
+        #expect(isInMemory() == wasInMemory)
+        var byte: UInt8 = 0
+        #expect(pread(file, &byte, 1, 0) == 1 && bg_is_at_hand(file, 0))
+    }
+
     @Test func descriptorsComeWithTheirMessageAndOnlyToThoseWhoTakeThem() throws {
         let (one, other) = try #require(PacketChannel.pair())
         defer {

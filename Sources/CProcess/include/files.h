@@ -1,7 +1,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 // Calls of Linux that Glibc does not wrap or that Swift cannot import. Each returns -1 with errno on failure: ENOSYS

@@ -14,16 +14,6 @@ extension StepBuilder {
         }
     }
 
-    /// With the operands as they lie, else row-major.
-    private mutating func attemptEither(
-        _ addition: (inout StepBuilder, _ isPlain: Bool) throws(OneDNNError) -> Bool
-    ) throws(OneDNNError) -> Bool {
-        for isPlain in [false, true] {
-            if try attempt({ (builder) throws(OneDNNError) in try addition(&builder, isPlain) }) { return true }
-        }
-        return false
-    }
-
     private mutating func addBinary(
         _ function: BinaryFunction, _ names: [String], _ shape: [Int], _ nodes: [Node], behind node: Node,
         isPlain: Bool

@@ -121,6 +121,16 @@ struct StepBuilder {
         return false
     }
 
+    /// The same with the operands as they lie, else row-major.
+    mutating func attemptEither(
+        _ addition: (inout StepBuilder, _ isPlain: Bool) throws(OneDNNError) -> Bool
+    ) throws(OneDNNError) -> Bool {
+        for isPlain in [false, true] {
+            if try attempt({ (builder) throws(OneDNNError) in try addition(&builder, isPlain) }) { return true }
+        }
+        return false
+    }
+
     private mutating func addFast(_ node: Node, followers: [Node]) throws(OneDNNError) -> Bool {
         guard node.domain.isEmpty else { return false }
         if try attempt({ (builder) throws(OneDNNError) in try builder.addByteTable(node, followers) }) { return true }
