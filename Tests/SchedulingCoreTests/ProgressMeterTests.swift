@@ -31,7 +31,7 @@ import Testing
     @Test func beforeAnythingIsFinishedThereIsNoRange() {
         var meter = ProgressMeter(itemsTotal: 3, totalWeight: 30)
         let before = meter.snapshot(at: .seconds(1))
-        meter.skipped(weight: 0, failed: false)
+        meter.skipped(failed: false)
         let after = meter.snapshot(at: .seconds(2))
         #expect(before.secondsLeft == nil && after.secondsLeft == nil)
     }
@@ -57,9 +57,19 @@ import Testing
         }
     }
 
+    @Test func whatWasThereAlreadyIsPartOfTheFraction() {
+        var meter = ProgressMeter(itemsTotal: 4, totalWeight: 20)
+        for _ in 0..<2 { meter.skipped(failed: false) }
+        #expect(meter.snapshot(at: .zero).fraction == 0.5)
+        meter.finished(worker: 0, weight: 5, megapixels: 1, failures: [false], at: .seconds(1))
+        let progress = meter.snapshot(at: .seconds(1))
+        #expect(progress.fraction == 0.625)
+        #expect(progress.secondsLeft == 3...3, "only what is left takes time")
+    }
+
     @Test func failuresAreCountedAmongTheDone() {
         var meter = ProgressMeter(itemsTotal: 2, totalWeight: 2)
-        meter.skipped(weight: 0, failed: true)
+        meter.skipped(failed: true)
         meter.finished(worker: 0, weight: 2, megapixels: 0, failures: [true], at: .seconds(1))
         let progress = meter.snapshot(at: .seconds(1))
         #expect(progress.itemsDone == 2 && progress.failures == 2 && progress.fraction == 1)

@@ -135,7 +135,7 @@ final class ItemRun<Plan: WorkPlan> {
         machine = JobMachine(itemCount: plan.itemCount, limits: settings.limits, lanes: settings.lanes)
         for worker in workers { Self.confine(worker, settings) }
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
-        for record in plan.settled { meter.skipped(weight: 0, failed: record.isFailure) }
+        for record in plan.settled { meter.skipped(failed: record.isFailure) }
     }
 
     /// Runs the job to its end, or until it is stopped.

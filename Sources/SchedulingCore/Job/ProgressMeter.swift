@@ -3,7 +3,7 @@ package import TaskModel
 /// Estimates speed and time left from what was finished lately.
 ///
 /// An item weighs what is known of it before it is opened (the bytes of its file). Items that had not to be done
-/// count as done but say nothing about speed.
+/// count as done, each as much as one of the others on average, but say nothing about speed.
 package struct ProgressMeter: Sendable {
     private struct Sample: Sendable {
         var time: Duration
@@ -17,6 +17,7 @@ package struct ProgressMeter: Sendable {
     private let itemsTotal: Int
     private let totalWeight: Double
     private var itemsDone = 0
+    private var itemsSkipped = 0
     private var failures = 0
     private var doneWeight = 0.0
     /// Running totals after each finished item, oldest first; the first stands for the start.
@@ -24,16 +25,17 @@ package struct ProgressMeter: Sendable {
     private var inFlight: [Int: Double] = [:]
     private var highestFraction = 0.0
 
+    /// `totalWeight` is that of the items which need work.
     package init(itemsTotal: Int, totalWeight: Double) {
         self.itemsTotal = itemsTotal
         self.totalWeight = totalWeight
     }
 
     /// Counts an item that needed no work.
-    package mutating func skipped(weight: Double, failed: Bool) {
+    package mutating func skipped(failed: Bool) {
         itemsDone += 1
+        itemsSkipped += 1
         failures += failed ? 1 : 0
-        doneWeight += weight
     }
 
     /// So much of a worker's item is done, 0 ... 1.
@@ -76,7 +78,9 @@ package struct ProgressMeter: Sendable {
 
     package mutating func snapshot(at now: Duration) -> ProgressSnapshot {
         let progress = doneWeight + inFlight.values.reduce(0, +)
-        let fraction = itemsDone == itemsTotal ? 1 : min(totalWeight > 0 ? progress / totalWeight : 0, 0.999)
+        let worked = totalWeight > 0 ? progress / totalWeight : 0
+        let skipped = itemsTotal > 0 ? Double(itemsSkipped) / Double(itemsTotal) : 0
+        let fraction = itemsDone == itemsTotal ? 1 : min(skipped + (1 - skipped) * worked, 0.999)
         // An item that is done again must not make the bar go back.
         highestFraction = max(highestFraction, fraction)
         let rates = Self.spans.compactMap { rate(over: $0, at: now) }
