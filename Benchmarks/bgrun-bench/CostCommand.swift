@@ -23,6 +23,15 @@ struct CostCommand: ParsableCommand {
     @Option(help: "Seconds that each goes on before it is the next one's turn; by default each runs to its end.")
     var slice: Double?
 
+    @Flag(help: "Compare with the plain loop alone, and not with the command by itself as well.")
+    var loopOnly = false
+
+    func validate() throws {
+        guard !loopOnly || options.arguments == nil else {
+            throw ValidationError("The loop does not know --arguments, and --loop-only leaves nothing else to compare.")
+        }
+    }
+
     func run() throws {
         let service = try BenchService(bgrun: options.bgrun)
         defer { service.end() }
@@ -141,6 +150,7 @@ struct CostCommand: ParsableCommand {
                 name: "through the service", words: { command($0) + ["--out", $1] }, helper: try service.process()),
             Contender(name: "in-process", words: { command($0) + ["--in-process", "--out", $1] }),
         ]
+        if loopOnly { programs.removeLast() }
         guard options.arguments == nil else { return programs }
         if let model = options.model {
             programs.append(

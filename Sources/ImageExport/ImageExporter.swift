@@ -1,7 +1,7 @@
 package import ChunkedCompute
 import ImageCodecs
 
-/// Carries one item from its input file to its committed outputs. One per worker thread; keeps its buffers between
+/// Carries one item from its input file to its outputs. One per worker thread; keeps its buffers between
 /// items.
 package final class ImageExporter {
     /// Buffers above this size are given back after the item that needed them.
@@ -27,19 +27,30 @@ package final class ImageExporter {
         self.chunkRows = chunkRows
     }
 
-    /// - Parameters:
-    ///   - item: What to make.
-    ///   - descriptor: The input, open for reading, which stays the caller's; nil opens the item's path.
-    ///   - folder: Where all outputs lie, and beyond which none is written; nil takes each output's path as it is.
-    ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    /// As ``make(_:input:into:onProgress:)``, and commits the outputs.
+    ///
     /// - Returns: The one outcome of the item; errors are in it.
     package func export(
         _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
         onProgress: (ItemProgress) -> Bool
     ) -> ItemResult {
+        make(item, input: descriptor, into: folder, onProgress: onProgress).commit()
+    }
+
+    /// - Parameters:
+    ///   - item: What to make.
+    ///   - descriptor: The input, open for reading, which stays the caller's; nil opens the item's path.
+    ///   - folder: Where all outputs lie, and beyond which none is written; nil takes each output's path as it is.
+    ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
+    /// - Returns: The item with its outputs, which are to be committed; none where it was stopped or failed.
+    package func make(
+        _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
+        onProgress: (ItemProgress) -> Bool
+    ) -> MadeItem {
         var result = ItemResult(status: .good)
+        var outputs: [WrittenOutput] = []
         do {
-            try withoutActuallyEscaping(onProgress) { onProgress in
+            outputs = try withoutActuallyEscaping(onProgress) { onProgress in
                 try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
             }
         } catch is Stopped {
@@ -54,7 +65,7 @@ package final class ImageExporter {
         window.trim(above: Self.keptBytes)
         staging.trim(above: Self.keptBytes)
         for buffers in buffers { buffers.trim(above: Self.keptBytes) }
-        return result
+        return MadeItem(result, outputs: outputs)
     }
 
     private struct Stopped: Error {}
@@ -62,7 +73,7 @@ package final class ImageExporter {
     private func run(
         _ item: ExportItem, input descriptor: Int32?, into folder: OutputFolder?,
         onProgress: @escaping (ItemProgress) -> Bool, result: inout ItemResult
-    ) throws {
+    ) throws -> [WrittenOutput] {
         // What is told within calls that take long is what was told before them.
         var latest = ItemProgress(done: 0, total: 1)
         let pulse = CodecPulse { onProgress(latest) }
@@ -132,7 +143,7 @@ package final class ImageExporter {
         result.times.decode = source.decodeSeconds
         result.times.kernels = pump.kernelSeconds
 
-        var files: [(ItemResult.Output, PendingFile)] = []
+        var outputs: [WrittenOutput] = []
         for (index, (pipeline, output)) in zip(pipelines, preparation.outputs).enumerated() {
             var written = ItemResult.Output(
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
@@ -160,15 +171,10 @@ package final class ImageExporter {
             if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds
-            files.append((written, file))
+            outputs.append(WrittenOutput(facts: written, file: file, mayReplace: output.item.mayReplace))
         }
         try tell(ItemProgress(done: source.height, total: source.height, commits: true))
-        clock = ContinuousClock.now
-        for (index, (written, file)) in files.enumerated() {
-            try file.commit(mayReplace: preparation.outputs[index].item.mayReplace)
-            result.outputs.append(written)
-        }
-        result.times.commit = clock.secondsSince
+        return outputs
     }
 
     /// Makes the gain maps that outputs keep, and says why others have none.

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 
 /// One end of a socket between two processes. A message is one packet.
-package struct PacketChannel {
+package struct PacketChannel: Sendable {
     /// What the messages are written in.
     package enum Language: Sendable {
         case json

@@ -170,6 +170,17 @@ import Testing
         #expect(try place.contents("out").count == 3)
     }
 
+    /// The process dies at the next picture while the one before is being committed or was just told of.
+    @Test(arguments: ["BGRUN_TEST_CRASH_ON", "BGRUN_TEST_KILL_ON"])
+    func thePictureBeforeOneThatCrashesIsMade(_ fault: String) throws {
+        try place.putPhotos(5)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--workers", "1", environment: [fault: "photo-0003"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0003.jpg: decoderCrashed"))
+        #expect(try place.contents("out").count == 4)
+    }
+
     @Test func aDecoderThatHangsIsOneFailedItem() throws {
         try place.putPhotos(4)
         let ended = try place.bgrun(

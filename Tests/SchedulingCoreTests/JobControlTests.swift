@@ -279,6 +279,20 @@ import Testing
             ])
     }
 
+    @Test func ofTwoItemsOfAWorkerThatDiedTheOneThatItWasAtIsToBlame() {
+        var machine = startedAhead(6).machine
+        #expect(
+            machine.workerDied(worker: 0, .signaled(11), hadBegunNext: true, at: .seconds(1)) == [
+                .settle(item: 2, .crashed(.signaled(11))), .run(item: 0, worker: 0, shared),
+            ])
+        // Killed, and so done again alone; the one before it is not suspected of having been too large.
+        var killed = startedAhead(6).machine
+        #expect(
+            killed.workerDied(worker: 0, .signaled(9), hadBegunNext: true, at: .seconds(1)) == [
+                .run(item: 0, worker: 0, shared)
+            ])
+    }
+
     @Test func whatMayGoToADeviceIsNotHandedOutAhead() {
         let limits = JobMachine.Limits(workers: 2, claimBytes: 1000, handsOutAhead: true)
         var machine = JobMachine(

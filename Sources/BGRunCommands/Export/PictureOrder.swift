@@ -37,6 +37,10 @@ struct PictureOrder: Codable, Sendable {
     /// Bytes that its buffers may take together.
     var claimBytes: Int
 
+    mutating func replaceOutputs() {
+        for place in outputs.indices { outputs[place].mayReplace = true }
+    }
+
     func item(_ terms: PictureTerms) -> ExportItem {
         var limits = terms.limits
         limits.maxWorkingBytes = claimBytes

@@ -1,5 +1,7 @@
 import ChunkedCompute
+import Dispatch
 import Glibc
+import ImageExport
 import JobLink
 import SchedulingCore
 import TaskModel
@@ -41,6 +43,8 @@ final class ItemConduct {
     private var isSilent = false
     private var saidHalted = false
     private let next: NextItem<HandedOut>
+    /// Commits outputs and reports what came of their items. A disk that is waited for keeps no processor from the next item.
+    private let commits = DispatchQueue(label: "bgrun.commits")
     /// What it reported last may not be written down yet.
     private var awaitsNote = false
     /// The device was taken away: nothing that is held there may be kept.
@@ -85,11 +89,16 @@ final class ItemConduct {
         pacer.itemBegins(at: now)
     }
 
-    /// Tells what came of the item; the next one may begin.
-    func report(_ result: ItemResult) {
+    /// Tells what came of the item, once it is committed; the next one may begin.
+    func report(_ item: MadeItem) {
         pacer.itemEnds(at: now)
-        tell(.result(result))
-        // Whoever writes it down may be waiting for this processor.
+        if item.isCommitted {
+            tell(.result(item.result))
+        } else {
+            // That the supervisor is gone is heard as well.
+            commits.async { [channel] in _ = channel.send(WorkerMessage.result(item.commit())) }
+        }
+        // Whoever commits it or writes it down may be waiting for this processor.
         sched_yield()
         awaitsNote = true
     }
@@ -165,7 +174,9 @@ final class ItemConduct {
         tell(.progress(done: progress.done, total: progress.total))
     }
 
+    /// Messages come in the order of the items that they are about.
     func tell(_ message: WorkerMessage) {
+        commits.sync {}
         if case .closed = channel.send(message) { isOver = true }
     }
 

@@ -85,6 +85,8 @@ final class ItemRun<Plan: WorkPlan> {
     private var deviceTrouble = ""
     private var deviceLossIsTold = false
     private var outcome: TaskOutcome?
+    /// Items of workers that ended before they said what came of them: their outputs may stand in place already.
+    private var mayStand: Set<Int> = []
     /// Results of items that could not be handed out, by the worker they were meant for.
     private var refused: [(worker: Int, ItemResult)] = []
     /// Workers that ended in the middle of their work and may have left temporary names.
@@ -189,18 +191,28 @@ final class ItemRun<Plan: WorkPlan> {
                 hear(message, from: worker)
             case .closed:
                 process.kill()
+                // Of one that was killed here the reason is known.
+                let isNews = fallen.insert(process.processID).inserted
+                let hadBegunNext = isNews && hasBegunNext(worker, process)
                 let death = process.reap()
                 workers[worker] = nil
                 deviceWorkers.remove(worker)
-                // Of one that was killed here the reason is known.
-                let isNews = fallen.insert(process.processID).inserted
                 if isNews, inFlight[worker]?.terms.lane == .device {
                     deviceTrouble = "the process that used it \(death.event)"
                 }
-                ahead[worker] = nil
-                perform(machine.workerDied(worker: worker, death, at: now), worker: worker)
+                if let item = inFlight[worker]?.item { mayStand.insert(item) }
+                let next = ahead.removeValue(forKey: worker)
+                if hadBegunNext { inFlight[worker] = next }
+                perform(
+                    machine.workerDied(worker: worker, death, hadBegunNext: hadBegunNext, at: now), worker: worker)
             }
         }
+    }
+
+    /// Whether a worker that is gone was at the item that it had ahead: it begins that before the one in flight is committed.
+    private func hasBegunNext(_ worker: Int, _ process: WorkerProcess) -> Bool {
+        guard let next = ahead[worker], next.refusal == nil else { return false }
+        return !process.permit.take()
     }
 
     private func hear(_ message: WorkerMessage, from worker: Int) {
@@ -482,7 +494,8 @@ final class ItemRun<Plan: WorkPlan> {
             if terms.lane == .device, deviceWorkers.insert(worker).inserted {
                 ledger.phase("compiling kernels for \(device?.shownName ?? "the device")")
             }
-            let order = plan.order(of: index, lane: lane, limits: limits)
+            var order = plan.order(of: index, lane: lane, limits: limits)
+            if mayStand.contains(index) { order.replaceOutputs() }
             let message: HostMessage
             if let ahead {
                 message = .runAhead(order, notes: ahead.notes)

@@ -41,13 +41,13 @@ struct WorkerCommand: ParsableCommand {
                 for (name, value) in environment { setenv(name, value, 1) }
                 faults.strike(order.input)
                 if let escape = WorkerEscapes.result(of: order.input, hooks) {
-                    conduct.report(escape)
+                    conduct.report(MadeItem(escape))
                     continue
                 }
-                let result = worker.result(of: order, inputs, onProgress: faults.slowing(order.input, conduct.mayGoOn))
-                if result.failure?.code == "device" { worker.forget(order.lane) }
+                let item = worker.make(order, inputs, onProgress: faults.slowing(order.input, conduct.mayGoOn))
+                if item.result.failure?.code == "device" { worker.forget(order.lane) }
                 for news in worker.takeNews() { conduct.tell(.laidOut(news)) }
-                conduct.report(result)
+                conduct.report(item)
             }
             if conduct.leavesDevice { worker.forgetDevices() }
         }
@@ -97,13 +97,12 @@ private final class ItemWorker {
         self.outputs = outputs
     }
 
-    func result(
-        of order: WorkOrder, _ inputs: [Int32], onProgress: @escaping (ItemProgress) -> Bool
-    ) -> ItemResult {
+    func make(_ order: WorkOrder, _ inputs: [Int32], onProgress: @escaping (ItemProgress) -> Bool) -> MadeItem {
+        if case (.export(let picture), .export(let terms)) = (order, work) {
+            return exporter.make(picture.item(terms), input: inputs.first, into: outputs, onProgress: onProgress)
+        }
         let result: ItemResult? =
             switch (order, work) {
-            case (.export(let picture), .export(let terms)):
-                exporter.export(picture.item(terms), input: inputs.first, into: outputs, onProgress: onProgress)
             case (.enhance(let picture), .enhance(_, let terms)):
                 inputs.first.flatMap {
                     enhancer?.enhance(picture.item(terms), input: $0, into: outputs, onProgress: onProgress)
@@ -113,7 +112,7 @@ private final class ItemWorker {
             default: nil
             }
         guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
-        return result
+        return MadeItem(result)
     }
 
     /// As ``PreparedModels/takeNews()``.

@@ -51,6 +51,22 @@ enum WorkOrder: Codable, Sendable {
         }
     }
 
+    /// Lets its outputs replace files of their names.
+    mutating func replaceOutputs() {
+        switch self {
+        case .export(var item):
+            item.replaceOutputs()
+            self = .export(item)
+        case .enhance(var item):
+            item.replaceOutputs()
+            self = .enhance(item)
+        case .infer(var item):
+            item.mayReplace = true
+            self = .infer(item)
+        case .verify: break
+        }
+    }
+
     /// Path of the first input.
     var input: String {
         switch self {

@@ -1,11 +1,12 @@
 import Glibc
+import Synchronization
 
 /// A file that stands under its final name whole, or not at all.
 ///
 /// It is written without a name (`O_TMPFILE`), flushed, and linked in place. File systems without nameless files get a hidden
 /// temporary name instead, `.bgrun-PID-N`, which goes away with this value; one that a killed process left is removed by
 /// the next job into the folder.
-package struct OutputFile: ~Copyable {
+package struct OutputFile: ~Copyable, Sendable {
     private let fd: Int32
     /// The folder that it appears in, for its place alone.
     private let folder: Int32
@@ -100,19 +101,19 @@ package struct OutputFile: ~Copyable {
     }
 }
 
-/// An ``OutputFile`` that can wait in a list for its commit.
-final class PendingFile {
-    private var file: OutputFile?
+/// An ``OutputFile`` that can wait in a list for its commit, and be committed on another thread.
+final class PendingFile: Sendable {
+    private let file: Mutex<OutputFile?>
 
     init(path: String, in folder: OutputFolder?) throws(ExportFailure) {
-        file = try OutputFile(path: path, in: folder)
+        file = Mutex(try OutputFile(path: path, in: folder))
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(ExportFailure) {
-        try file?.write(bytes)
+        try file.withLock { file throws(ExportFailure) in try file?.write(bytes) }
     }
 
     func commit(mayReplace: Bool) throws(ExportFailure) {
-        try file.take()?.commit(mayReplace: mayReplace)
+        try file.withLock { file throws(ExportFailure) in try file.take()?.commit(mayReplace: mayReplace) }
     }
 }

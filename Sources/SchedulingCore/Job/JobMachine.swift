@@ -229,8 +229,11 @@ package struct JobMachine: Sendable {
         (busy.ahead, busy.isWithdrawing) = (nil, false)
     }
 
-    /// The process of a worker is gone, whoever ended it.
-    package mutating func workerDied(worker: Int, _ death: Death, at now: Duration) -> [Action] {
+    /// The process of a worker is gone, whoever ended it. With `hadBegunNext` it was at the item that it had ahead: the one
+    /// before was made, and is done again because nobody said that it is committed.
+    package mutating func workerDied(
+        worker: Int, _ death: Death, hadBegunNext: Bool = false, at now: Duration
+    ) -> [Action] {
         switch slots[worker] {
         case .idle:
             // It had nothing to do: the next item starts a fresh one.
@@ -248,6 +251,10 @@ package struct JobMachine: Sendable {
                 return deviceFailed(busy.item, settlement, alone: alone, at: now)
             }
         case .busy(var busy):
+            if hadBegunNext, let (next, terms) = busy.ahead {
+                doAgain(busy.item, on: busy.terms.lane, alone: busy.terms.alone)
+                (busy.item, busy.terms, busy.ahead) = (next, terms, nil)
+            }
             takeBack(from: &busy)
             slots[worker] = .idle
             if death == .signaled(Self.sigkill), killedOnce.insert(busy.item).inserted {
