@@ -152,7 +152,8 @@ let package = Package(
         .target(name: "CArchive", cSettings: cSettings, linkerSettings: [.linkedLibrary("dl")]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"]),
         room(
-            "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"],
+            "ImageExport",
+            ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "Locking", "CProcess", "CTypeset"],
             settings: quickStart),
         // FreeType's headers find each other by this path alone.
         .target(

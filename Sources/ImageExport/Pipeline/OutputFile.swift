@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Locking
 
 /// A file that stands under its final name whole, or not at all.
 ///
@@ -103,10 +103,10 @@ package struct OutputFile: ~Copyable, Sendable {
 
 /// An ``OutputFile`` that can wait in a list for its commit, and be committed on another thread.
 final class PendingFile: Sendable {
-    private let file: Mutex<OutputFile?>
+    private let file: Lock<OutputFile?>
 
     init(path: String, in folder: OutputFolder?) throws(ExportFailure) {
-        file = Mutex(try OutputFile(path: path, in: folder))
+        file = Lock(try OutputFile(path: path, in: folder))
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(ExportFailure) {
