@@ -147,10 +147,11 @@ struct CostCommand: ParsableCommand {
         let command = { (input: String) in [service.bgrun] + arguments(input) + ["--progress", "none"] }
         var programs = [
             Contender(
-                name: "through the service", words: { command($0) + ["--out", $1] }, helper: try service.process()),
-            Contender(name: "in-process", words: { command($0) + ["--in-process", "--out", $1] }),
+                name: "through the service", words: { command($0) + ["--out", $1] }, helper: try service.process())
         ]
-        if loopOnly { programs.removeLast() }
+        if !loopOnly {
+            programs.append(Contender(name: "in-process", words: { command($0) + ["--in-process", "--out", $1] }))
+        }
         guard options.arguments == nil else { return programs }
         if let model = options.model {
             programs.append(

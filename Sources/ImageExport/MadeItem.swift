@@ -1,8 +1,8 @@
 package import ChunkedCompute
 
-/// An item whose work is done, and whose outputs stand under no name yet.
+/// An item whose work is done. Its outputs, if it has any, stand under no name yet.
 package struct MadeItem: Sendable {
-    /// What came of it but for its outputs, or all that came of it where there is nothing to commit.
+    /// What came of it, without the outputs that await their commit.
     package let result: ItemResult
     private let outputs: [WrittenOutput]
 
@@ -14,7 +14,7 @@ package struct MadeItem: Sendable {
         self.outputs = outputs
     }
 
-    package var isCommitted: Bool { outputs.isEmpty }
+    package var awaitsCommit: Bool { !outputs.isEmpty }
 
     /// Flushes the outputs and gives them their names, each whole. To be called once, on any thread.
     ///

@@ -37,6 +37,7 @@ struct PictureOrder: Codable, Sendable {
     /// Bytes that its buffers may take together.
     var claimBytes: Int
 
+    /// Lets its outputs replace files of their names.
     mutating func replaceOutputs() {
         for place in outputs.indices { outputs[place].mayReplace = true }
     }

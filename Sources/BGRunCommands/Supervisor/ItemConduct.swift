@@ -92,11 +92,11 @@ final class ItemConduct {
     /// Tells what came of the item, once it is committed; the next one may begin.
     func report(_ item: MadeItem) {
         pacer.itemEnds(at: now)
-        if item.isCommitted {
-            tell(.result(item.result))
-        } else {
-            // That the supervisor is gone is heard as well.
+        if item.awaitsCommit {
+            // That the supervisor is gone is heard when it is listened to.
             commits.async { [channel] in _ = channel.send(WorkerMessage.result(item.commit())) }
+        } else {
+            tell(.result(item.result))
         }
         // Whoever commits it or writes it down may be waiting for this processor.
         sched_yield()

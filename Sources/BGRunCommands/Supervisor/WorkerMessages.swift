@@ -51,7 +51,7 @@ enum WorkOrder: Codable, Sendable {
         }
     }
 
-    /// Lets its outputs replace files of their names.
+    /// As ``PictureOrder/replaceOutputs()``, for any work.
     mutating func replaceOutputs() {
         switch self {
         case .export(var item):
