@@ -1,4 +1,5 @@
 package import ChunkedCompute
+import ImageCodecs
 
 /// An item whose work is done. Its outputs, if it has any, stand under no name yet.
 package struct MadeItem: Sendable {
@@ -9,7 +10,8 @@ package struct MadeItem: Sendable {
     /// Of an item that has nothing to commit.
     package init(_ result: ItemResult) { self.init(result, outputs: []) }
 
-    init(_ result: ItemResult, outputs: [WrittenOutput]) {
+    /// Of an item whose outputs are to be committed.
+    package init(_ result: ItemResult, outputs: [WrittenOutput]) {
         self.result = result
         self.outputs = outputs
     }
@@ -37,9 +39,38 @@ package struct MadeItem: Sendable {
 }
 
 /// One output of a ``MadeItem``.
-struct WrittenOutput: Sendable {
-    var facts: ItemResult.Output
-    var file: PendingFile
+package struct WrittenOutput: Sendable {
+    let facts: ItemResult.Output
+    let file: PendingFile
     /// A file that stands under its name gives way.
-    var mayReplace: Bool
+    let mayReplace: Bool
+
+    init(facts: ItemResult.Output, file: PendingFile, mayReplace: Bool) {
+        self.facts = facts
+        self.file = file
+        self.mayReplace = mayReplace
+    }
+
+    /// Writes what is in memory as a whole.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file's content.
+    ///   - path: Its final path, within the folder.
+    ///   - size: Pixels of a picture.
+    ///   - mayReplace: A file that stands under its name gives way.
+    ///   - folder: Nothing is written outside it.
+    /// - Throws: ``ExportFailure`` with the system's reason.
+    package init(
+        _ bytes: [UInt8], at path: String, size: (width: Int, height: Int) = (0, 0), mayReplace: Bool,
+        in folder: OutputFolder
+    ) throws {
+        let file = try PendingFile(path: path, in: folder)
+        let checksum = try bytes.withUnsafeBytes { bytes in
+            try file.write(bytes)
+            return Checksum.xxh3(bytes)
+        }
+        self.init(
+            facts: .init(path: path, width: size.width, height: size.height, bytes: bytes.count, checksum: checksum),
+            file: file, mayReplace: mayReplace)
+    }
 }

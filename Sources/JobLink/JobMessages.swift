@@ -44,11 +44,14 @@ package struct JobEnd: Codable, Hashable, Sendable {
     package var text: String
     /// For scripts, one line of JSON.
     package var summary: String
+    /// Why it could not go on, a sentence; nil where it was done, or stopped by others.
+    package var cause: String?
 
-    package init(outcome: TaskOutcome, status: Int32, text: String, summary: String) {
+    package init(outcome: TaskOutcome, status: Int32, text: String, summary: String, cause: String? = nil) {
         self.outcome = outcome
         self.status = status
         self.text = text
         self.summary = summary
+        self.cause = cause
     }
 }

@@ -28,6 +28,15 @@ extension TaskStore {
         }
     }
 
+    /// Has no ended job with this identifier be one that can be taken up again.
+    package func takeOver(_ identifier: String) throws(StoreError) {
+        try write { db in
+            try db.execute(
+                sql: "UPDATE service_job SET resumable = FALSE WHERE identifier = ? AND state = 'ended' AND resumable",
+                arguments: [identifier])
+        }
+    }
+
     /// Jobs that have not come to their end, in order of submission.
     package func unfinishedJobs() throws(StoreError) -> [StoredJob] {
         try jobs(where: "state <> 'ended' ORDER BY id")

@@ -102,6 +102,7 @@ import Testing
         let again = try service.bgrun("export", "photos", "--out", "out", "--size", "100", "--json")
         #expect((try again.json()["counts"] as? [String: Int])?["current"] == Photos.count - 1)
         #expect(try place.contents("out") == reference())
+        #expect(try service.job(1)["isResumable"] as? Bool == false, "job 2 has done what was left")
     }
 
     @Test("rule 97: what a stopped and resumed job made is counted over all its runs")

@@ -72,6 +72,8 @@ struct ServiceVolumeTests {
         let waited = try service.bgrun("wait", "1")
         #expect(waited.status == 0, "\(notes) \(waited.errors)")
         #expect(try made(place, areIn: reference) == reference.count)
+        let told = try service.bgrun("attach", "1").errors
+        #expect(told.contains("No space left on device") && told.contains("It is tried again in 3 s."), "\(told)")
     }
 
     @Test("rule 50: a job whose volume stays full fails with that reason, and resume goes on when there is room")

@@ -5,7 +5,7 @@ import ImageExport
 import Inference
 import InferenceData
 
-/// Carries pictures through a model to their committed files. One per worker; keeps the prepared model.
+/// Carries pictures through a model to their written files. One per worker; keeps the prepared model.
 final class Enhancer {
     private let terms: EnhanceTerms
     private let devices: InferenceDevices
@@ -35,24 +35,24 @@ final class Enhancer {
     ///   - descriptor: The picture, open.
     ///   - folder: Where outputs lie.
     ///   - onProgress: Asked between operators; returning false asks to stop before anything is committed.
-    /// - Returns: The one outcome of the picture; errors are in it.
-    func enhance(
+    /// - Returns: The picture with its outputs, which are to be committed; none where it was stopped or failed.
+    func make(
         _ item: ExportItem, input descriptor: Int32, into folder: OutputFolder,
         onProgress: @escaping (ItemProgress) -> Bool
-    ) -> ItemResult {
+    ) -> MadeItem {
         var result = ItemResult(status: .good)
         do {
-            try run(item, descriptor, folder, onProgress, &result)
+            let outputs = try run(item, descriptor, folder, onProgress, &result)
+            return MadeItem(result, outputs: outputs)
         } catch {
-            result = ItemResult(stoppedOrFailed: error, on: item.lane)
+            return MadeItem(ItemResult(stoppedOrFailed: error, on: item.lane))
         }
-        return result
     }
 
     private func run(
         _ item: ExportItem, _ descriptor: Int32, _ folder: OutputFolder,
         _ onProgress: @escaping (ItemProgress) -> Bool, _ result: inout ItemResult
-    ) throws {
+    ) throws -> [WrittenOutput] {
         let (models, port, preset) = try load()
         let pulse = BatchPulse(steps: 1, onProgress)
         let read = try reader.read(descriptor: descriptor, preset: preset, limits: item.limits) { !pulse.mayGoOn }
@@ -77,16 +77,18 @@ final class Enhancer {
             guard let output = outputs.values.first else { throw .mismatch("The model gave nothing.") }
             return output
         }
-        try pulse.mayCommit()
+        var outputs: [WrittenOutput] = []
         for output in item.outputs {
             var kept = try metadata(of: made, read.header, output.settings)
             let map = try gainMap(for: kept.output, read.header, descriptor, item.limits, held: made.byteCount, pulse) {
                 if !kept.notes.contains($0) { kept.notes.append($0) }
             }
             result.notes += kept.notes
-            try write(
-                made, output, metadata: map?.metadata ?? kept.output.metadata, gainMap: map?.file, folder, &result)
+            outputs.append(
+                try write(made, output, metadata: map?.metadata ?? kept.output.metadata, gainMap: map?.file, folder))
         }
+        try pulse.mayCommit()
+        return outputs
     }
 
     /// An output as its metadata and its gain map see it, and what the person should be told.
@@ -131,26 +133,18 @@ final class Enhancer {
 
     private func write(
         _ picture: Tensor, _ output: ExportItem.Output, metadata: ImageMetadata, gainMap: [UInt8]?,
-        _ folder: OutputFolder, _ result: inout ItemResult
-    ) throws {
+        _ folder: OutputFolder
+    ) throws -> WrittenOutput {
         let settings = output.settings
         let format = settings.format ?? .jpeg
-        let (width, height) = picture.pictureSize
         let encoder = PictureEncoder(
             format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
             quality: settings.quality ?? format.defaultQuality ?? 100,
             lossless: settings.lossless, metadata: metadata, gainMap: gainMap)
         var bytes: [UInt8] = []
         try encoder.encode(picture) { bytes += $0 }
-        try bytes.withUnsafeBytes { bytes in
-            let file = try OutputFile(path: output.path, in: folder)
-            try file.write(bytes)
-            try file.commit(mayReplace: output.mayReplace)
-            result.outputs.append(
-                .init(
-                    path: output.path, width: width, height: height, bytes: bytes.count,
-                    checksum: Checksum.xxh3(bytes)))
-        }
+        return try WrittenOutput(
+            bytes, at: output.path, size: picture.pictureSize, mayReplace: output.mayReplace, in: folder)
     }
 
     private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {

@@ -5,7 +5,7 @@ import ImageExport
 import Inference
 import InferenceData
 
-/// Carries batches from their inputs to their committed parts. One per worker; keeps the prepared model.
+/// Carries batches from their inputs to their written parts. One per worker; keeps the prepared model.
 ///
 /// The parts of a batch depend on nothing but the job's terms and the batch's inputs: not on the worker, on batches before
 /// it, or on inputs beside it. So a batch that is done again gives the same bytes.
@@ -36,24 +36,24 @@ final class InferenceWorker {
     ///   - inputs: Its sources, open.
     ///   - folder: Where all parts lie.
     ///   - onProgress: Asked between operators; returning false asks to stop before anything is committed.
-    /// - Returns: The one outcome of the batch; errors are in it.
-    func infer(
+    /// - Returns: The batch with its parts, which are to be committed; none where it was stopped or failed.
+    func make(
         _ item: InferenceItem, inputs: [Int32], into folder: OutputFolder, onProgress: @escaping (ItemProgress) -> Bool
-    ) -> ItemResult {
+    ) -> MadeItem {
         var result = ItemResult(status: .good)
         do {
             let pulse = BatchPulse(steps: item.count * 2 * Self.readingSteps, onProgress)
-            try run(item, inputs, folder, pulse, &result)
+            let parts = try run(item, inputs, folder, pulse, &result)
+            return MadeItem(result, outputs: parts)
         } catch {
-            result = ItemResult(stoppedOrFailed: error, on: item.lane)
+            return MadeItem(ItemResult(stoppedOrFailed: error, on: item.lane))
         }
-        return result
     }
 
     private func run(
         _ item: InferenceItem, _ inputs: [Int32], _ folder: OutputFolder, _ pulse: BatchPulse,
         _ result: inout ItemResult
-    ) throws {
+    ) throws -> [WrittenOutput] {
         let (models, reader, form) = try load()
         try pulse.goOn(after: 0)
         var samples = try read(item, inputs, reader, pulse)
@@ -86,8 +86,9 @@ final class InferenceWorker {
                 left = left.dropFirst(together.count)
             }
         }
+        let outputs = try write(item, samples, rows, form, folder, &result)
         try pulse.mayCommit()
-        try write(item, samples, rows, form, folder, &result)
+        return outputs
     }
 
     /// What several inputs give the model at once, with the places of those that could be read; filled up with repetitions
@@ -221,7 +222,7 @@ final class InferenceWorker {
     private func write(
         _ item: InferenceItem, _ samples: [Swift.Result<Sample, DataError>], _ rows: [[Tensor]?], _ form: RowForm,
         _ folder: OutputFolder, _ result: inout ItemResult
-    ) throws {
+    ) throws -> [WrittenOutput] {
         let names = item.names
         var entries: [RowForm.Entry] = []
         for (place, sample) in samples.enumerated() {
@@ -239,21 +240,9 @@ final class InferenceWorker {
         }
         let parts = try form.parts(entries, names: names, first: item.first)
         for (place, problem) in parts.problems { result.problems.append(.init(input: place, failure: problem)) }
-        for (number, array) in parts.arrays.enumerated() {
-            try put(array, at: item.array(number), item, folder, &result)
-        }
-        try put(Array(parts.lines.utf8), at: item.lines, item, folder, &result)
-    }
-
-    private func put(
-        _ bytes: [UInt8], at path: String, _ item: InferenceItem, _ folder: OutputFolder, _ result: inout ItemResult
-    ) throws {
-        try bytes.withUnsafeBytes { bytes in
-            let file = try OutputFile(path: path, in: folder)
-            try file.write(bytes)
-            try file.commit(mayReplace: item.mayReplace)
-            result.outputs.append(
-                .init(path: path, width: 0, height: 0, bytes: bytes.count, checksum: Checksum.xxh3(bytes)))
+        let files = parts.arrays.enumerated().map { (item.array($0), $1) } + [(item.lines, Array(parts.lines.utf8))]
+        return try files.map { path, bytes in
+            try WrittenOutput(bytes, at: path, mayReplace: item.mayReplace, in: folder)
         }
     }
 }

@@ -17,8 +17,8 @@ final class ItemConduct {
     /// Shortest time between two signs of life.
     private static let signInterval: Duration = .milliseconds(250)
     /// Shortest time between two looks at the supervisor and the clock's due dates: bands may be shorter than what these
-    /// take, and eight milliseconds are little beside what a stop may wait.
-    private static let lookInterval: Duration = .milliseconds(8)
+    /// take, and either is little beside the chunks of its priority. Nanoseconds.
+    private static let lookInterval: (foreground: Int, background: Int) = (16_000_000, 8_000_000)
     /// Shortest time between two turns given to others. The kernel does not always let whoever wakes preempt at once; then
     /// the next turn is what ends their wait, and a turn that nobody takes costs about a microsecond.
     private static let turnInterval: Duration = .microseconds(250)
@@ -34,7 +34,8 @@ final class ItemConduct {
     private let begin: SuspendingClock.Instant
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
-    private var nextLook: Duration = .zero
+    /// By the coarse clock.
+    private var nextLook = 0
     private var nextTurn: Duration = .zero
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
     private var givesWay = false
@@ -62,6 +63,14 @@ final class ItemConduct {
     }
 
     private var now: Duration { begin.duration(to: clock.now) }
+
+    /// Nanoseconds, up to a tick of the kernel (1...10 ms) behind: a quarter of what the exact time costs, which is much where
+    /// it is asked for after every band.
+    private static var coarseNow: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
 
     /// Waits for the next item; nil when none comes any more, or when the device is to be left before.
     func nextItem() -> HandedOut? {
@@ -112,8 +121,7 @@ final class ItemConduct {
         let isAsGoodAsAnyChunk = progress.encode.map { $0.hearsStop && $0.seconds < Self.chunkSeconds } ?? false
         let silence = isAsGoodAsAnyChunk ? nil : progress.silentSeconds
         guard silence == nil, !isSilent, !isOver else { return look(progress, silence: silence) }
-        let now = now
-        guard now < nextLook else { return look(progress, silence: nil) }
+        guard Self.coarseNow < nextLook else { return look(progress, silence: nil) }
         if givesWay, now >= nextTurn { giveWay() }
         return true
     }
@@ -137,7 +145,7 @@ final class ItemConduct {
             case .goOn:
                 giveSign(progress, at: now)
                 if givesWay { giveWay() }
-                nextLook = now + Self.lookInterval
+                nextLook = Self.coarseNow + (givesWay ? Self.lookInterval.background : Self.lookInterval.foreground)
                 return true
             case .giveUp:
                 return false

@@ -98,21 +98,21 @@ private final class ItemWorker {
     }
 
     func make(_ order: WorkOrder, _ inputs: [Int32], onProgress: @escaping (ItemProgress) -> Bool) -> MadeItem {
-        if case (.export(let picture), .export(let terms)) = (order, work) {
-            return exporter.make(picture.item(terms), input: inputs.first, into: outputs, onProgress: onProgress)
-        }
-        let result: ItemResult? =
+        let made: MadeItem? =
             switch (order, work) {
+            case (.export(let picture), .export(let terms)):
+                exporter.make(picture.item(terms), input: inputs.first, into: outputs, onProgress: onProgress)
             case (.enhance(let picture), .enhance(_, let terms)):
                 inputs.first.flatMap {
-                    enhancer?.enhance(picture.item(terms), input: $0, into: outputs, onProgress: onProgress)
+                    enhancer?.make(picture.item(terms), input: $0, into: outputs, onProgress: onProgress)
                 }
-            case (.infer(let item), _): inference?.infer(item, inputs: inputs, into: outputs, onProgress: onProgress)
-            case (.verify(let item), _): inputs.first.map { verifier.verify(item, input: $0, onProgress: onProgress) }
+            case (.infer(let item), _): inference?.make(item, inputs: inputs, into: outputs, onProgress: onProgress)
+            case (.verify(let item), _):
+                inputs.first.map { MadeItem(verifier.verify(item, input: $0, onProgress: onProgress)) }
             default: nil
             }
-        guard let result else { preconditionFailure("an item of another kind of work, or without its input") }
-        return MadeItem(result)
+        guard let made else { preconditionFailure("an item of another kind of work, or without its input") }
+        return made
     }
 
     /// As ``PreparedModels/takeNews()``.

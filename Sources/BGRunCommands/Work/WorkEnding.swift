@@ -11,6 +11,8 @@ struct WorkEnding {
     var text: String
     /// One line of JSON.
     var summary: String
+    /// As ``JobEnd/cause``.
+    var cause: String?
     /// The same where a long one does not fit.
     private var shorterSummary: String
 
@@ -86,7 +88,7 @@ struct WorkEnding {
     /// Tells the host, whose packets hold only so much.
     func tell(_ host: JobHost) {
         func end(_ summary: String) -> JobEnd {
-            JobEnd(outcome: outcome, status: status.rawValue, text: text, summary: summary)
+            JobEnd(outcome: outcome, status: status.rawValue, text: text, summary: summary, cause: cause)
         }
         host.end(end(summary), shorter: end(shorterSummary))
     }

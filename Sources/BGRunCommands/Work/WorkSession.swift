@@ -133,9 +133,11 @@ struct WorkSession<Kind: Work> {
         // Nobody looks on: what stands below a volume that is not mounted is no place for its outputs.
         if host != nil, let last, last.continues, let before = last.volume, volume != before, access(folder, F_OK) != 0
         {
-            return WorkEnding(
+            var ending = WorkEnding(
                 .stopped(.conditionLost(.outputVolume)), .writeFailed,
                 text: "bgrun: the volume that \(folder) was on is not mounted.\n")
+            ending.cause = "The volume that \(folder) was on is not mounted."
+            return ending
         }
         let plan = try work.plan(scan, known: store.known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
@@ -277,7 +279,9 @@ struct WorkSession<Kind: Work> {
             ledger.note("bgrun: the \(name) could not be written: \(String(cString: strerror(trouble)))")
         }
         if !troubles.isEmpty, [.done, .doneWithFailures].contains(status) { status = .writeFailed }
-        return hostAudience?.ending(status) ?? WorkEnding(outcome, status, text: "")
+        var ending = hostAudience?.ending(status) ?? WorkEnding(outcome, status, text: "")
+        ending.cause = run.trouble.verdict.map { $0.sentence + "." } ?? run.fault.map { "\($0)" }
+        return ending
     }
 
     /// The exit status, and the line that says how to go on where that is possible.

@@ -80,6 +80,16 @@ final class JobBook: Sendable {
         if let trouble { throw trouble }
     }
 
+    /// Stopped jobs of this work have nothing left to go on with: another one does.
+    func takeOver(_ identifier: String) {
+        state.withLock { state in
+            for (job, entry) in state.entries where entry.stored.identifier == identifier {
+                if entry.stored.state == .ended { state.entries[job]?.stored.isResumable = false }
+            }
+        }
+        write { store throws(StoreError) in try store.takeOver(identifier) }
+    }
+
     /// Keeps what was taken of the machine's energy until a moment (seconds since 1970).
     func keep(_ energy: [EnergyShares.Part], at moment: Double) {
         let records = energy.map { part in

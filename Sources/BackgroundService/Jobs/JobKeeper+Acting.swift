@@ -47,7 +47,7 @@ extension JobKeeper {
         case .kill(let job):
             tell(job, .note, "It did not stop in time and was killed.")
             process(job)?.kill()
-        case .requeue(let job, _):
+        case .requeue(let job, let begin):
             // Nobody knows whether a command that was ended with the machine may be run twice: its person decides.
             guard goesOn(job) else {
                 return host.perform { scheduler, now in scheduler.stop(job, .shutdown, at: now) }
@@ -57,6 +57,8 @@ extension JobKeeper {
                 $0.stored.state = .waiting
                 $0.stored.losses = losses
             }
+            let delay = begin - machine.clock.now
+            if delay > .zero { tell(job, .note, "It is tried again in \(Int(delay.inSeconds.rounded(.up))) s.") }
             publish(job)
         case .end(let job, let outcome): ended(job, outcome)
         case .dismiss: break
@@ -222,11 +224,7 @@ extension JobKeeper {
         case .stoppedItself(.deviceLost): deviceLost(job)
         case .stoppedItself(.conditionLost(let condition)):
             // It may come back: a volume is full, or gone for a while.
-            let want =
-                condition == .outputVolume
-                ? "Its output volume is full, cannot be written or is gone"
-                : "It stopped for want of \(condition.rawValue)"
-            tell(job, .note, "\(want), and it is tried again later.")
+            tell(job, .note, exit.end?.cause ?? "It stopped for want of \(condition.rawValue).")
             host.perform { scheduler, now in
                 scheduler.crashed(job, code: "conditionLost.\(condition.rawValue)", at: now)
             }

@@ -124,6 +124,8 @@ package final class JobKeeper: Sendable {
                     id: admission.id.rawValue, identifier: request.identifier.rawValue,
                     submission: JSONDocument.encode(submission), state: .waiting,
                     submitted: state.scheduler.wall.inSeconds)
+                // It goes on with what they have left.
+                if submission.work == .bgrun { book.takeOver(stored.identifier) }
                 book.add(JobEntry(stored: stored, submission: submission), admission.id)
                 let isForeground = state.scheduler.summary(admission.id)?.isForeground ?? false
                 if submission.foreground, !isForeground {
