@@ -37,8 +37,10 @@ import Testing
 
     @Test func aPreviewOfTheResultIsTheExport() throws {
         let ended = try place.bgrun(
-            "preview", "photos/photo-0001.jpg", "--size", "200", "--exposure", "0.5", "--out", "look.png")
-        #expect(ended.status == 0, "\(ended.errors)")
+            "preview", "photos/photo-0001.jpg", "--size", "200", "--exposure", "0.5", "--out", "look.png", "--json")
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+        let made = try ended.json()
+        #expect(made["width"] as? Int == 200 && (made["path"] as? String)?.hasSuffix("look.png") == true)
         let expected = try exported {
             $0.size = .longEdge(200)
             $0.operations = [.exposure(0.5)]

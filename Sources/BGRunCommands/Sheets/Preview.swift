@@ -16,6 +16,7 @@ struct Preview {
     private let isSized: Bool
     private let showsBefore: Bool
     private let hasCaptions: Bool
+    private let printsJSON: Bool
     private let limits: DecodeLimits
     private let pulse = CodecPulse { true }
 
@@ -27,6 +28,7 @@ struct Preview {
         isSized = command.output.size != nil
         showsBefore = command.beforeAfter
         hasCaptions = !command.noCaptions
+        printsJSON = command.json
         limits = command.limits.limits
     }
 
@@ -54,7 +56,8 @@ struct Preview {
         if let failure = result.failure {
             throw SheetOutput.told(ExportFailure(failure.code, failure.reason), of: input)
         }
-        try tell(result.outputs, damage: result.status == .damaged ? result.notes : [])
+        guard let file = result.outputs.first else { preconditionFailure("what did not fail has an output") }
+        try tell(file, damage: result.status == .damaged ? result.notes : [])
     }
 
     private func makeBoth(_ settings: OutputSettings, _ captions: Captions?) throws {
@@ -64,7 +67,7 @@ struct Preview {
         } catch {
             throw SheetOutput.told(error, of: input)
         }
-        try tell([made.0], damage: made.1)
+        try tell(made.0, damage: made.1)
     }
 
     private func drawBoth(
@@ -121,8 +124,26 @@ struct Preview {
         }
     }
 
-    private func tell(_ files: [ItemResult.Output], damage: [String]) throws {
-        for file in files { StandardError.write("\(file.path): \(file.width)x\(file.height), \(file.bytes) bytes\n") }
+    private struct Summary: Encodable {
+        /// Raised when a field changes its meaning or goes away.
+        let version = 1
+        let input: String
+        let path: String
+        let width: Int
+        let height: Int
+        let bytes: Int
+        let damage: [String]
+    }
+
+    private func tell(_ file: ItemResult.Output, damage: [String]) throws {
+        if printsJSON {
+            let summary = Summary(
+                input: input, path: file.path, width: file.width, height: file.height, bytes: file.bytes,
+                damage: damage)
+            try StandardOutput.print(JSONText.encode(summary) + "\n")
+        } else {
+            StandardError.write("\(file.path): \(file.width)x\(file.height), \(file.bytes) bytes\n")
+        }
         guard damage.isEmpty else {
             throw Trouble.told(
                 "\(input) is damaged: \(damage.joined(separator: "; ")).", fix: "What could be read is shown.",

@@ -43,6 +43,9 @@ struct PreviewCommand: ParsableCommand {
     @Flag(help: "Replace the file that is there.")
     var force = false
 
+    @Flag(help: "Print what was made as JSON on standard output.")
+    var json = false
+
     @OptionGroup(title: "OUTPUT") var output: OutputFlags
 
     @OptionGroup(title: "LIMITS") var limits: LimitFlags

@@ -133,10 +133,10 @@ struct WorkSession<Kind: Work> {
         // Nobody looks on: what stands below a volume that is not mounted is no place for its outputs.
         if host != nil, let last, last.continues, let before = last.volume, volume != before, access(folder, F_OK) != 0
         {
+            let cause = "The volume that \(folder) was on is not mounted."
             var ending = WorkEnding(
-                .stopped(.conditionLost(.outputVolume)), .writeFailed,
-                text: "bgrun: the volume that \(folder) was on is not mounted.\n")
-            ending.cause = "The volume that \(folder) was on is not mounted."
+                .stopped(.conditionLost(.outputVolume)), .writeFailed, text: "bgrun: \(cause)\n")
+            ending.cause = cause
             return ending
         }
         let plan = try work.plan(scan, known: store.known, job: last?.continues == true ? last : nil)
