@@ -36,7 +36,8 @@ import Testing
         #expect(bg_is_at_hand(file, 0) && bg_is_at_hand(file, 3))
         #expect(!bg_is_at_hand(file, off_t(sysconf(Int32(_SC_PAGESIZE)))))
         close(file)
-        #expect(!bg_is_at_hand(file, 0))
+        // Another test may have that number by now.
+        #expect(!bg_is_at_hand(-1, 0))
     }
 
     private static let tellsWithoutReading = ProcessInfo.processInfo.isOperatingSystemAtLeast(
