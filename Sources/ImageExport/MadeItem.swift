@@ -44,13 +44,9 @@ package struct WrittenOutput: Sendable {
     let file: PendingFile
     /// A file that stands under its name gives way.
     let mayReplace: Bool
+}
 
-    init(facts: ItemResult.Output, file: PendingFile, mayReplace: Bool) {
-        self.facts = facts
-        self.file = file
-        self.mayReplace = mayReplace
-    }
-
+extension WrittenOutput {
     /// Writes what is in memory as a whole.
     ///
     /// - Parameters:

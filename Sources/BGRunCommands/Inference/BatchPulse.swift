@@ -41,7 +41,7 @@ final class BatchPulse {
 
 extension ItemResult {
     /// What a broken-off item came to. What fails on a device may go well on another lane.
-    init(stoppedOrFailed error: any Error, on lane: LaneChoice) {
+    fileprivate init(stoppedOrFailed error: any Error, on lane: LaneChoice) {
         switch error {
         case let error as DataError where error.code == .stopped: self.init(status: .stopped)
         case let error as ModelError where error.code == .stopped: self.init(status: .stopped)
@@ -52,6 +52,19 @@ extension ItemResult {
             if lane != .cpu, (error as? ModelError)?.code == .engine || (error as? DataError)?.code == .engine {
                 failure?.code = "device"
             }
+        }
+    }
+}
+
+extension MadeItem {
+    /// What comes of work that may break off: then it has no outputs.
+    init(on lane: LaneChoice, _ work: (inout ItemResult) throws -> [WrittenOutput]) {
+        var result = ItemResult(status: .good)
+        do {
+            let outputs = try work(&result)
+            self.init(result, outputs: outputs)
+        } catch {
+            self.init(ItemResult(stoppedOrFailed: error, on: lane))
         }
     }
 }

@@ -40,13 +40,7 @@ final class Enhancer {
         _ item: ExportItem, input descriptor: Int32, into folder: OutputFolder,
         onProgress: @escaping (ItemProgress) -> Bool
     ) -> MadeItem {
-        var result = ItemResult(status: .good)
-        do {
-            let outputs = try run(item, descriptor, folder, onProgress, &result)
-            return MadeItem(result, outputs: outputs)
-        } catch {
-            return MadeItem(ItemResult(stoppedOrFailed: error, on: item.lane))
-        }
+        MadeItem(on: item.lane) { result in try run(item, descriptor, folder, onProgress, &result) }
     }
 
     private func run(

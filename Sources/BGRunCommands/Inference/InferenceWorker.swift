@@ -40,13 +40,9 @@ final class InferenceWorker {
     func make(
         _ item: InferenceItem, inputs: [Int32], into folder: OutputFolder, onProgress: @escaping (ItemProgress) -> Bool
     ) -> MadeItem {
-        var result = ItemResult(status: .good)
-        do {
+        MadeItem(on: item.lane) { result in
             let pulse = BatchPulse(steps: item.count * 2 * Self.readingSteps, onProgress)
-            let parts = try run(item, inputs, folder, pulse, &result)
-            return MadeItem(result, outputs: parts)
-        } catch {
-            return MadeItem(ItemResult(stoppedOrFailed: error, on: item.lane))
+            return try run(item, inputs, folder, pulse, &result)
         }
     }
 

@@ -34,7 +34,7 @@ final class ItemConduct {
     private let begin: SuspendingClock.Instant
     private var pacer = ChunkPacer()
     private var nextSign: Duration = .zero
-    /// By ``time``.
+    /// By ``lookClock``.
     private var nextLook = 0
     private var nextTurn: Duration = .zero
     /// Whoever wants the processor gets it between two bands, not at the kernel's next tick.
@@ -66,7 +66,7 @@ final class ItemConduct {
 
     /// Nanoseconds. In the foreground up to a tick of the kernel (1...10 ms) behind, for a quarter of what the exact time costs:
     /// it is asked for after every band.
-    private var time: Int {
+    private var lookClock: Int {
         var time = timespec()
         clock_gettime(givesWay ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
@@ -121,7 +121,7 @@ final class ItemConduct {
         let isAsGoodAsAnyChunk = progress.encode.map { $0.hearsStop && $0.seconds < Self.chunkSeconds } ?? false
         let silence = isAsGoodAsAnyChunk ? nil : progress.silentSeconds
         guard silence == nil, !isSilent, !isOver else { return look(progress, silence: silence) }
-        guard time < nextLook else { return look(progress, silence: nil) }
+        guard lookClock < nextLook else { return look(progress, silence: nil) }
         if givesWay, now >= nextTurn { giveWay() }
         return true
     }
@@ -145,7 +145,7 @@ final class ItemConduct {
             case .goOn:
                 giveSign(progress, at: now)
                 if givesWay { giveWay() }
-                nextLook = time + (givesWay ? Self.lookInterval.background : Self.lookInterval.foreground)
+                nextLook = lookClock + (givesWay ? Self.lookInterval.background : Self.lookInterval.foreground)
                 return true
             case .giveUp:
                 return false
