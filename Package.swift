@@ -198,7 +198,7 @@ let package = Package(
             of: "BackgroundTasks",
             [
                 "BackgroundTasksTesting", "ResourceProbe", "SchedulingCore", "SystemConditions", "TaskModel", "Locking",
-                "ProgramLink", "SeededNumbers",
+                "ProgramLink", "SeededNumbers", "TemporaryFolders",
             ]),
         .target(
             name: "AppleSourceSwift5", dependencies: ["BackgroundTasks"], path: "Tests/AppleSourceSwift5",
@@ -212,31 +212,37 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         room("SeededNumbers", path: "Tests/SeededNumbers"),
+        room("TemporaryFolders", path: "Tests/TemporaryFolders"),
         room(
             "SchedulerSimulation", path: "Tests/SchedulerSimulation",
             ["SchedulingCore", "SeededNumbers", "TaskModel"]),
         tests(of: "SchedulingCore", ["TaskModel", "SchedulerSimulation", "SeededNumbers"]),
-        tests(of: "BackgroundTasksTesting", ["BackgroundTasks"]),
+        tests(of: "BackgroundTasksTesting", ["BackgroundTasks", "TemporaryFolders"]),
         tests(of: "DescribedFile", ["TaskModel"]),
         tests(
-            of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel"], resources: [.copy("Days")]),
-        tests(of: "TaskStore", ["TaskModel", grdb]),
+            of: "ScheduleSimulation", ["DescribedFile", "SchedulingCore", "TaskModel", "TemporaryFolders"],
+            resources: [.copy("Days")]),
+        tests(of: "TaskStore", ["TaskModel", "TemporaryFolders", grdb]),
         tests(of: "Locking"),
-        tests(of: "Confinement", ["CProcess", "JobLink"]),
+        tests(of: "Confinement", ["CProcess", "JobLink", "TemporaryFolders"]),
         tests(
             of: "SystemConditions",
-            ["BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking", "SeededNumbers"]),
+            [
+                "BackgroundTasks", "BackgroundTasksTesting", "TaskModel", "Locking", "SeededNumbers",
+                "TemporaryFolders",
+            ]),
         .target(
             name: "OpenCLFaults", dependencies: ["COpenCL"], path: "Tests/OpenCLFaults", cSettings: cSettings),
-        tests(of: "OpenCLKit", ["CChecksum", "COpenCL", "OpenCLFaults"]),
+        tests(of: "OpenCLKit", ["CChecksum", "COpenCL", "OpenCLFaults", "TemporaryFolders"]),
         tests(of: "ResourceProbe", ["OpenCLKit"]),
         tests(of: "OneDNNKit", ["Locking", "SeededNumbers"]),
         tests(of: "ChunkedCompute"),
-        tests(of: "ImageCodecs", ["JPEGVariants", "SeededNumbers"], exclude: ["FORMATS.md"]),
+        tests(of: "ImageCodecs", ["JPEGVariants", "SeededNumbers", "TemporaryFolders"], exclude: ["FORMATS.md"]),
         tests(
             of: "ImageExport",
             [
                 "SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "SeededNumbers",
+                "TemporaryFolders",
             ]),
         tests(
             of: "BGRunCommands",
@@ -244,28 +250,28 @@ let package = Package(
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 argumentParser, "BackgroundTasks", "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
                 "ModelParts", "ONNXFormat", "Inference",
-                "InferenceData", "ImageCodecs", "SchedulingCore", "SeededNumbers", protobuf,
+                "InferenceData", "ImageCodecs", "SchedulingCore", "SeededNumbers", "TemporaryFolders", protobuf,
             ], exclude: ["OPERATIONS.md", "Operations"]),
         tests(
             of: "BackgroundService",
             [
                 "BackgroundTasksTesting", "CProcess", "JobLink", "SchedulingCore", "ServiceAPI", "SystemConditions",
-                "TaskModel", "TaskStore", "WorkerPriority", yams,
+                "TaskModel", "TaskStore", "TemporaryFolders", "WorkerPriority", yams,
             ]),
-        tests(of: "SamplePhotos", ["ImageCodecs"]),
-        tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", "OpenCLKit", protobuf]),
+        tests(of: "SamplePhotos", ["ImageCodecs", "TemporaryFolders"]),
+        tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", "OpenCLKit", "TemporaryFolders", protobuf]),
         room("ModelParts", path: "Tests/ModelParts", ["Inference", "ONNXFormat", protobuf]),
         tests(
             of: "Inference",
             [
                 "ONNXFormat", "ModelParts", "OneDNNKit", "OpenCLKit", "OpenCLFaults", "SeededNumbers", "CChecksum",
-                protobuf,
+                "TemporaryFolders", protobuf,
             ],
             exclude: ["CONFORMANCE.md", "OPERATORS.md", "Scripts"], resources: [.copy("Fixtures")]),
         tests(
             of: "InferenceData", ["Inference", "ImageCodecs", "ImageExport"], exclude: ["Scripts"],
             resources: [.copy("Fixtures")]),
-        tests(of: "WorkerPriority", ["TaskModel"]),
+        tests(of: "WorkerPriority", ["TaskModel", "TemporaryFolders"]),
         tests(of: "JobLink", ["TaskModel"]),
         tests(of: "ServiceClient", ["ServiceAPI"]),
     ]

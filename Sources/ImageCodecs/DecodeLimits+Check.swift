@@ -12,7 +12,8 @@ extension DecodeLimits {
             throw CodecError(.limit, "\(width) × \(height) pixels are more than the limit of \(maxPixels)")
         }
         let isSmall = pixels <= DecodeLimits.harmlessPixels
-        let perByte = pixels * bitsPerPixel / 8 / max(fileBytes, 1)
+        let (bits, isBeyond) = pixels.multipliedReportingOverflow(by: bitsPerPixel)
+        let perByte = isBeyond ? .max : bits / 8 / max(fileBytes, 1)
         guard isSmall || perByte <= maxPixelsPerByte else {
             throw CodecError(
                 .limit, "\(pixels) pixels from \(fileBytes) bytes are more than the limit of \(maxPixelsPerByte) a byte"

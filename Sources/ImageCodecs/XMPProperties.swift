@@ -40,7 +40,7 @@ struct XMPProperties {
                 if tag.name == "rdf:RDF" { end = tag.range.lowerBound }
                 continue
             }
-            if open.last == "rdf:RDF" {
+            if open.last == "rdf:RDF", property == nil {
                 properties += tag.attributes.filter { !$0.name.hasPrefix("xmlns") && !$0.name.hasPrefix("rdf:") }
             } else if open.dropLast().last == "rdf:RDF", property == nil {
                 if tag.isEmpty {
@@ -129,12 +129,19 @@ struct XMPProperties {
 
 extension XMPProperties {
     /// Which part of the metadata a property belongs to, by the prefixes that the XMP specification (part 2), the IPTC and
-    /// their writers use. A position is one under any prefix.
+    /// their writers use. A position is one under any prefix, as drones' makers have their own (`drone-dji:GpsLatitude`,
+    /// `drone-dji:GpsLongtitude`).
     static func group(of name: String) -> MetadataGroup {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return .other }
         let (prefix, local) = (parts[0], parts[1])
-        if local.hasPrefix("GPS") || local.hasPrefix("Location") { return .gps }
+        let folded = local.lowercased()
+        if ["gps", "location"].contains(where: folded.hasPrefix)
+            || ["latitude", "longitude", "longtitude", "altitude"].contains(where: folded.hasSuffix)
+        {
+            return .gps
+        }
+        if folded.hasSuffix("serialnumber") || prefix.hasPrefix("drone-") { return .camera }
         if local.hasSuffix("Date") || local.hasPrefix("DateTime") { return .dates }
         switch (prefix, local) {
         case ("dc", "rights"), ("tiff", "Copyright"), ("xmpRights", _), ("plus", _), ("cc", _): return .copyright

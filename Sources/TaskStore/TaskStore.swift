@@ -149,15 +149,19 @@ package final class TaskStore: Sendable {
         }
     }
 
-    /// Bytes of input per second, of the slowest and the fastest among the latest jobs; nil before any job.
-    package func rates() throws(StoreError) -> ClosedRange<Double>? {
-        try read { db in
+    /// Bytes of input per second, of the slowest and the fastest among the latest jobs of the kind that a job is of; nil
+    /// before any such job.
+    package func rates(ofJobsLike identifier: TaskIdentifier) throws(StoreError) -> ClosedRange<Double>? {
+        let name = identifier.rawValue
+        let kind = String(name[...(name.lastIndex(of: ".") ?? name.startIndex)])
+        return try read { db in
             let rates = try Double.fetchAll(
                 db,
                 sql: """
                     SELECT work_bytes / work_seconds FROM job WHERE work_seconds > 0.5 AND work_bytes > 0
+                        AND substr(identifier, 1, length(?)) = ?
                     ORDER BY ended DESC LIMIT 5
-                    """)
+                    """, arguments: [kind, kind])
             guard let slowest = rates.min(), let fastest = rates.max() else { return nil }
             return slowest...fastest
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TemporaryFolders
 
 /// One run of the built `bgrun`, with a state folder of the test's own.
 final class CommandRun {
@@ -90,17 +91,10 @@ final class CommandRun {
 
 /// A folder of one test's own, gone with it.
 final class TestPlace: Sendable {
-    let path: String
+    private let folder: TemporaryFolder
+    var path: String { folder.path }
 
-    init() throws {
-        path = NSTemporaryDirectory() + "bgrun-commands-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        // What cannot be removed stays in the folder for temporary files.
-        _ = try? FileManager.default.removeItem(atPath: path)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     /// Runs `bgrun` to its end.
     func bgrun(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
@@ -115,12 +109,7 @@ final class TestPlace: Sendable {
         try FileManager.default.copyItem(atPath: photo, toPath: target)
     }
 
-    func write(_ text: String, to path: String) throws {
-        let target = self.path + "/" + path
-        try FileManager.default.createDirectory(
-            atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: target))
-    }
+    func write(_ text: String, to path: String) throws { try folder.write(text, to: path) }
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: self.path + "/" + path) }
 

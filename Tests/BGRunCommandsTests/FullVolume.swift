@@ -5,7 +5,7 @@ import Glibc
 final class FullVolume {
     static let isPossible: Bool = {
         guard geteuid() == 0, let place = try? TestPlace() else { return false }
-        return (try? FullVolume(place.path + "/volume", size: "64k")) != nil
+        return (try? FullVolume(in: place, size: "64k")) != nil
     }()
 
     private static let remount: UInt = 32
@@ -13,12 +13,15 @@ final class FullVolume {
     /// MNT_DETACH
     private static let detach: Int32 = 2
 
-    private let path: String
+    /// Stays until the volume is gone: a folder in which one is mounted cannot be removed.
+    private let place: TestPlace
+    private var path: String { place.path + "/volume" }
 
     struct Refused: Error {}
 
-    init(_ path: String, size: String) throws {
-        self.path = path
+    /// Mounts one as `volume` in a place.
+    init(in place: TestPlace, size: String) throws {
+        self.place = place
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else { throw Refused() }
     }

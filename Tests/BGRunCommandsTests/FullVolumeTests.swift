@@ -11,7 +11,7 @@ struct FullVolumeTests {
     func aFullVolumeStopsTheJobEarlyLeavesNothingHalfAndGoesOnWhenThereIsRoom() throws {
         let place = try TestPlace()
         try place.putPhotos(from: Photos.large)
-        let volume = try FullVolume(place.path + "/volume", size: "512k")
+        let volume = try FullVolume(in: place, size: "512k")
         let arguments = [
             "export", "photos", "--out", "volume/out", "--size", "1600", "--quality", "95", "--workers", "1",
         ]

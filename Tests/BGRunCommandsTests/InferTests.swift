@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import Inference
+import InferenceData
 import ModelParts
 import ONNXFormat
 import SwiftProtobuf
@@ -82,6 +84,35 @@ import Testing
         try place.write(try SmallModel.file(batch: 4, nodes: [sum], outputs: ["sum"]), to: "model.onnx")
         let refused = try infer("data.npy", "--out", "other")
         #expect(refused.status == 65 && refused.errors.contains("no row for each"), "\(refused.errors)")
+    }
+
+    @Test func anOutputOfAsManyRowsAsThereAreInputsIsNotCutUp() throws {
+        // The scores of two classes, for each batch of two inputs.
+        let nodes = [
+            ModelParts.node("Transpose", ["scores"], ["turned"], [ModelParts.attribute("perm", ints: [1, 0])]),
+            ModelParts.node(
+                "Split", ["turned"], ["a", "b", "c", "d", "e"],
+                [ModelParts.attribute("axis", int: 0), ModelParts.attribute("num_outputs", int: 5)]),
+        ]
+        let inputs = SmallModel.inputs(4)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        try place.write(try SmallModel.file(nodes: nodes, outputs: ["a"]), to: "model.onnx")
+        let ended = try infer("data.npy", "--out", "out", "--batch", "2")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let found = try SmallModel.read(place.path + "/out/a.npy")
+        let expected = try SmallModel.scores(inputs).chunked(SmallModel.classes).flatMap { $0.prefix(2) }
+        #expect(found.shape == [4, 2, 1] && close(found.values, expected), "\(found)")
+    }
+
+    @Test func aModelThatLeavesItsRowsAtZeroTakesAnyNumber() throws {
+        let inputs = SmallModel.inputs(3)
+        try place.write(try SmallModel.array(inputs), to: "data.npy")
+        try place.write(try SmallModel.file(batch: 0), to: "model.onnx")
+        let ended = try infer("data.npy", "--out", "out")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let scores = try SmallModel.read(place.path + "/out/scores.npy")
+        let expected = try SmallModel.scores(inputs)
+        #expect(scores.shape == [3, SmallModel.classes] && close(scores.values, expected))
     }
 
     @Test func fewerBitsGiveNearlyTheSameOrAreRefused() throws {
@@ -180,6 +211,13 @@ import Testing
         let other = try infer("other.npz", "--out", "other")
         #expect(other.status == 65)
         #expect(other.errors.contains("has no \"image\"; it has picture"), "\(other.errors)")
+        // The arrays of one are kept from batch to batch, and not beyond it.
+        let more = SmallModel.inputs(2, seed: 8)
+        try SmallModel.archive(more, name: "image", at: place.path + "/more.npz")
+        let both = try infer("good.npz", "more.npz", "--out", "both", "--batch", "1", "--workers", "1")
+        #expect(both.status == 0, "\(both.errors)")
+        let scores = try SmallModel.read(place.path + "/both/scores.npy").values
+        #expect(close(scores, try SmallModel.scores(inputs + more)))
     }
 
     @Test("An inference that requires a GPU runs there, with the same scores but for the last digits")
@@ -244,6 +282,40 @@ import Testing
         #expect(refused.status == 64 && refused.errors.contains("--tokenizer"), "\(refused.errors)")
     }
 
+    @Test func textsThatBecomeArraysNeedOneLength() throws {
+        try putTextModel(tokens: "tokens")
+        try place.write("One two\nthree\n", to: "a.txt")
+        func run(_ options: String...) throws -> CommandRun.Ended {
+            let words = [
+                "infer", "text.onnx", "a.txt", "--tokenizer", "tokenizer.json", "--batch", "1", "--out", "out",
+            ]
+            return try CommandRun(words + options, in: place).end()
+        }
+        let refused = try run()
+        #expect(refused.status == 64 && refused.errors.contains("--length"), "\(refused.errors)")
+        #expect(!place.exists("out"))
+        let ended = try run("--length", "4")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try SmallModel.read(place.path + "/out/vectors.npy").shape == [2, 4, 1])
+    }
+
+    @Test func arraysThatDoNotGoTogetherLeaveNone() throws {
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("image", ["batch", 3, "height", "width"])], outputs: ["mean", "lit"],
+            nodes: [
+                ModelParts.node("GlobalAveragePool", ["image"], ["mean"]),
+                ModelParts.node("Relu", ["image"], ["lit"]),
+            ])
+        try place.write(try ModelParts.model(graph).serializedData(), to: "model.onnx")
+        for side in [4, 8] {
+            let tensor = try Tensor(.float32, shape: [1, 3, side, side])
+            try place.write(Data(try NPYAssembly.bytes(of: tensor)), to: "side-\(side).npy")
+        }
+        let ended = try infer("side-4.npy", "side-8.npy", "--out", "out")
+        #expect(ended.status != 0 && ended.errors.contains("do not go together"), "\(ended.errors)")
+        #expect(!place.exists("out/mean.npy") && !place.exists("out/lit.npy"))
+    }
+
     @Test func theBestClassesHaveTheirLabels() throws {
         let inputs = SmallModel.inputs(3)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
@@ -298,6 +370,48 @@ import Testing
         #expect(try infer("data.npy", "--out", "none", "--extent", "depth=3").status == 64)
         #expect(try infer("none.npy", "--out", "none").status == 66)
         #expect(!place.exists("none"))
+    }
+
+    @Test func rowsThatNoFileHoldsAreRefused() throws {
+        let none = try NPYAssembly(elementType: .float32, rowShape: [0]).header(rowCount: 1_000_000_000_000)
+        try place.write(Data(none), to: "none.npy")
+        let refused = try infer("none.npy", "--out", "out")
+        #expect(refused.status == 65 && refused.errors.contains("rows have no bytes"), "\(refused.errors)")
+        let many = try NPYAssembly(elementType: .uint8, rowShape: []).header(rowCount: 1 << 27)
+        try place.write(Data(many), to: "many.npy")
+        try #require(truncate(place.path + "/many.npy", off_t(many.count + (1 << 27))) == 0)
+        let tooMany = try infer("many.npy", "--out", "none", "--batch", "64")
+        #expect(tooMany.status == 64 && tooMany.errors.contains("too many for a job"), "\(tooMany.errors)")
+        #expect(!place.exists("none"))
+    }
+
+    @Test func rowsThatNoModelTakesAtOnceAreRefused() throws {
+        try place.write(try SmallModel.array(SmallModel.inputs(1)), to: "data.npy")
+        let given = try infer("data.npy", "--out", "out", "--extent", "batch=\(Int.max)")
+        #expect(given.status == 64 && given.errors.contains("rows at once"), "\(given.errors)")
+        try place.write(try SmallModel.file(batch: 1 << 40), to: "model.onnx")
+        let declared = try infer("data.npy", "--out", "out")
+        #expect(declared.status == 64 && declared.errors.contains("rows at once"), "\(declared.errors)")
+        #expect(!place.exists("out"))
+        // What is possible may be too much for the memory that was given.
+        try place.write(try SmallModel.file(batch: 65_536), to: "model.onnx")
+        let large = try infer("data.npy", "--out", "out", "--memory", "256M")
+        #expect(large.status == 65 && large.errors.contains("MiB of memory"), "\(large.errors)")
+    }
+
+    @Test(arguments: [
+        (["--top", "3"], "--top goes with --as classes"), (["--softmax"], "--softmax goes with --as classes"),
+        (["--labels", "labels.txt"], "--labels goes with --as classes or boxes"),
+        (["--as", "classes", "--confidence", "0.5"], "--confidence goes with --as boxes"),
+        (["--as", "embeddings", "--overlap", "0.5"], "--overlap goes with --as boxes"),
+        (["--as", "boxes", "--pooling", "cls"], "--pooling goes with --as embeddings"),
+        (["--no-normalise"], "--no-normalise goes with --as embeddings"),
+        (["--length", "8"], "--length goes with --tokenizer"), (["--field", "text"], "--field goes with --tokenizer"),
+        (["--precision", "bf16", "--gpu"], "--precision bf16 is how the CPU computes"),
+    ])
+    func optionsThatWouldSayNothingAreRefused(options: [String], reason: String) throws {
+        let ended = try CommandRun(["infer", "model.onnx", "data.npy", "--out", "out"] + options, in: place).end()
+        #expect(ended.status == 64 && ended.errors.contains(reason), "\(ended.errors)")
     }
 
     @Test func whatSomebodyElsePutThereStays() throws {

@@ -20,6 +20,7 @@ import Testing
     init() throws {
         place = try TestPlace()
         for sample in OperationRow.Sample.allCases { try putSample(sample) }
+        try PictureFile.write([220, 40, 40, 255], width: 40, height: 20, to: place.path + "/logo.png")
     }
 
     @Test func `every operation and its example are on the page`() throws {
@@ -70,8 +71,7 @@ import Testing
     }
 
     /// What the head of a kernel says about its reference.
-    private func tolerance(_ kernel: String?) throws -> String {
-        guard let kernel else { return "exact" }
+    private func tolerance(_ kernel: String) throws -> String {
         let text = try String(contentsOf: Self.kernels.appending(path: "\(kernel).cl"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let line = try #require(lines.first { $0.hasPrefix("// Reference") })
@@ -92,10 +92,11 @@ import Testing
         ]
         for row in OperationRow.all {
             lines += ["## --\(row.name)", "", "\(row.what.prefix(1).uppercased())\(row.what.dropFirst()).", ""]
-            lines += ["- **Takes**: \(try range(of: row.name))", "- **Formula**: \(row.formula)"]
+            lines += ["- **Takes**: \(try row.takes ?? range(of: row.name))", "- **Formula**: \(row.formula)"]
             let link = row.kernel.map { " ([\($0).cl](../../Kernels/Image/\($0).cl))" } ?? ""
-            lines += ["- **Tolerance**: \(try tolerance(row.kernel))\(link)", ""]
-            lines += ["`\(row.flags.joined(separator: " "))`", ""]
+            lines += ["- **Tolerance**: \(try row.kernel.map(tolerance) ?? row.tolerance)\(link)", ""]
+            let flags = row.flags.map { $0.contains(" ") ? "'\($0)'" : $0 }
+            lines += ["`\(flags.joined(separator: " "))`", ""]
             lines += ["![\(row.name), before and after](Operations/\(row.name).jpg)", ""]
         }
         return lines.joined(separator: "\n")

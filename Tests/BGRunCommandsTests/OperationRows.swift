@@ -7,8 +7,12 @@ struct OperationRow: Sendable {
     var what: String
     /// The heart of it, for readers; the kernel has all of it.
     var formula: String
-    /// File below `Kernels/Image` without extension, whose head tells the tolerance; nil where samples are only moved.
+    /// What its flag takes, where the program refuses nothing that would tell it.
+    var takes: String?
+    /// File below `Kernels/Image` without extension, whose head tells the tolerance; nil where there is none.
     var kernel: String?
+    /// Of what no kernel does; samples that are only moved are exact.
+    var tolerance = "exact"
     /// Of the example.
     var flags: [String]
     var sample = Sample.plain
@@ -77,5 +81,16 @@ struct OperationRow: Sendable {
         OperationRow(
             name: "border", what: "a frame around the finished picture", formula: "one colour",
             flags: ["--border=6:203040"]),
+        OperationRow(
+            name: "watermark", what: "a picture on top of the finished one",
+            formula: "`c' = c + opacity a (m - c)`, a the alpha of the mark m (over, Porter and Duff, SIGGRAPH 1984)",
+            takes: "logo[:place[:opacity[:scale]]], the numbers from 0.005 to 1", tolerance: "within 1 of 255",
+            flags: ["--watermark=logo.png:bottom-right:0.8:0.2"]),
+        OperationRow(
+            name: "watermark-text", what: "a line of text on top of the finished picture, set with FreeType",
+            formula: "`c' = c + opacity a (t - c)`, a what a pixel has of the letters, t their colour",
+            takes: "a line, with {year} {date} {stem} in it; `--text-style` takes place[:opacity[:scale]]",
+            tolerance: "within 1 of 255",
+            flags: ["--watermark-text=A Photographer", "--text-style=bottom-left:0.9:0.1", "--font=DejaVu Sans"]),
     ]
 }

@@ -49,6 +49,29 @@ import Testing
                 == ["jpeg/x/1-a-640.jpg", "jpeg/x/2-b-640.jpg"])
     }
 
+    @Test func whatIsNoPictureGetsNoNumber() throws {
+        for name in ["a", "b"] {
+            try place.put(photo, at: "photos/\(name).jpg")
+            try place.write("<x/>", to: "photos/\(name).xmp")
+        }
+        #expect(try planned("photos", "--name", "{index}.{ext}") == ["1.jpg", "2.jpg"])
+    }
+
+    @Test func endingsOfInputsTellOutputsApart() throws {
+        for name in ["a.jpg", "a.JPEG", "b"] { try place.put(photo, at: "photos/\(name)") }
+        #expect(try planned("photos", "--name", "{stem}-{type}.{ext}") == ["a-JPEG.jpg", "a-jpg.jpg", "b-.jpg"])
+    }
+
+    @Test(arguments: [[], ["--dry-run"]])
+    func whatCannotBeLosslessIsAFailureOfItsItem(more: [String]) throws {
+        try place.put(photo, at: "photos/a.jpg")
+        try place.put(photo, at: "photos/b.png")
+        let ended = try CommandRun(["export", "photos", "--out", "out", "--lossless"] + more, in: place).end()
+        #expect(ended.status == 65)
+        #expect((ended.errors + ended.output).contains("--lossless needs a format that can be"))
+        #expect(place.exists("out/b.png") == more.isEmpty && !place.exists("out/a.jpg"))
+    }
+
     @Test func theFormatFollowsTheNameUnlessOneIsGiven() throws {
         try place.put(photo, at: "photos/a.PNG")
         try place.put(photo, at: "photos/b.tif")
@@ -62,6 +85,7 @@ import Testing
         let ended = try place.bgrun("export", "one", "two", "--out", "out")
         #expect(ended.status == 64)
         #expect(ended.errors.contains("one/a.jpg and") && ended.errors.contains("two/a.jpg both go to"))
+        #expect(ended.errors.contains("{type} or {index}"))
         #expect(!place.exists("out"))
     }
 
@@ -180,6 +204,10 @@ import Testing
         ["export", "a.jpg", "--out", "out", "--sharpen", "9"], ["export", "a.jpg", "--out", "out", "--matte", "red"],
         ["export", "a.jpg", "--out", "out", "--name", "{nonsense}"],
         ["export", "a.jpg", "--out", "out", "--output", "sise=3"],
+        ["export", "a.jpg", "--out", "out", "--output", "="],
+        ["export", "a.jpg", "--out", "out", "--crop=-1:-1"],
+        ["export", "a.jpg", "--out", "out", "--crop=1e-320:1e-320"],
+        ["export", "a.jpg", "--out", "out", "--max-pixels", "9000000000000000000"],
         ["export", "a.jpg", "--out", "out", "--gpu", "--cpu"],
         ["export", "a.jpg", "--out", "out", "--workers", "0"],
         ["export", "a.jpg", "--out", "out", "--memory", "none"],

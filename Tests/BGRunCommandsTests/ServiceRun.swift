@@ -14,7 +14,12 @@ final class ServicePlace: Sendable {
     }
 
     deinit {
-        if let process = try? status()?["process"] as? Int { kill(pid_t(process), SIGKILL) }
+        guard let process = try? status()?["process"] as? Int else { return }
+        kill(pid_t(process), SIGKILL)
+        // What still runs could write into the folder while it is removed.
+        while (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) != nil {
+            usleep(1000)
+        }
     }
 
     func start(

@@ -57,7 +57,7 @@ struct ServiceVolumeTests {
     func aJobWhoseVolumeIsFullWaitsAndGoesOn() throws {
         let service = try service(backoff: "3s")
         let place = service.place
-        let volume = try FullVolume(place.path + "/volume", size: "512k")
+        let volume = try FullVolume(in: place, size: "512k")
         let reference = try reference(place)
         try begin(service)
         #expect(
@@ -80,7 +80,7 @@ struct ServiceVolumeTests {
     func aJobWhoseVolumeStaysFullFails() throws {
         let service = try service(backoff: "10ms")
         let place = service.place
-        let volume = try FullVolume(place.path + "/volume", size: "512k")
+        let volume = try FullVolume(in: place, size: "512k")
         let reference = try reference(place)
         try begin(service)
         let waited = try service.bgrun("wait", "1", "--json")
@@ -102,7 +102,7 @@ struct ServiceVolumeTests {
     func aVolumeThatBecomesReadOnlyStopsTheJob() throws {
         let service = try service(backoff: "10ms")
         let place = service.place
-        let volume = try FullVolume(place.path + "/volume", size: "64m")
+        let volume = try FullVolume(in: place, size: "64m")
         let reference = try reference(place)
         try begin(service, hangsOn: "photo-0002")
         #expect(try hangs(service), log(service))
@@ -122,7 +122,7 @@ struct ServiceVolumeTests {
     func anUnmountedVolumeStopsTheJob() throws {
         let service = try service(backoff: "1h")
         let place = service.place
-        let volume = try FullVolume(place.path + "/volume", size: "64m")
+        let volume = try FullVolume(in: place, size: "64m")
         try begin(service, hangsOn: "photo-0002")
         #expect(try hangs(service), log(service))
         volume.unmount()
@@ -144,8 +144,7 @@ struct ServiceVolumeTests {
         let service = try service(backoff: "10ms")
         let place = service.place
         let reference = try reference(place)
-        let mounted = place.path + "/volume"
-        let volume = try FullVolume(mounted, size: "64m")
+        let volume = try FullVolume(in: place, size: "64m")
         try begin(service, hangsOn: "photo-0002")
         #expect(try hangs(service), log(service))
         volume.unmount()
@@ -153,7 +152,7 @@ struct ServiceVolumeTests {
         #expect(waited.status == 74, "\(waited.output)")
         #expect(waited.output.contains("is not mounted"), "\(waited.output) \(log(service))")
         #expect(try place.contents("volume").isEmpty)
-        try FileManager.default.createDirectory(atPath: mounted + "/out", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: place.path + "/volume/out", withIntermediateDirectories: true)
         #expect(try service.bgrun("resume", "1").status == 0)
         #expect(try service.bgrun("wait", "1").status == 65)
         #expect(try made(place, areIn: reference) == reference.count - 1, "all but the one that hangs")

@@ -43,6 +43,20 @@ import Testing
         #expect(try place.contents("again") == made)
     }
 
+    @Test func eachOutputHasAPresetOfItsOwn() throws {
+        for (look, saturation) in [("gray", -1), ("vivid", 1)] {
+            try place.write("operations: [{saturation: \(saturation)}]\n", to: "\(look).yml")
+            let alone = try place.bgrun(
+                "export", "photos", "--out", "alone", "--size", "60", "--preset", "\(look).yml", "--name",
+                "\(look)/{stem}.{ext}")
+            #expect(alone.status == 0, "\(alone.errors)")
+        }
+        let outputs = ["gray", "vivid"].flatMap { ["--output", "preset=\($0).yml,name=\($0)/{stem}.{ext}"] }
+        let ended = try CommandRun(["export", "photos", "--out", "out", "--size", "60"] + outputs, in: place).end()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try place.contents("out") == place.contents("alone"))
+    }
+
     @Test func mistakesInTheFileAreToldWithTheirLines() throws {
         try place.write(
             "outputs:\n web:\n  size: huge\n small: {sise: 60}\n wide: {format: png, max-bytes: 1M}\n",

@@ -92,6 +92,30 @@ import Testing
         #expect(try page("look.jpg").header.format == .jpeg)
     }
 
+    @Test func aPictureIsNeverReplacedByItsOwnSheet() throws {
+        let before = try place.contents("photos")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path + "/other.jpg", withDestinationPath: "photos/photo-0001.jpg")
+        for command in [
+            ["preview", "photos/photo-0001.jpg"], ["preview", "other.jpg"], ["contact-sheet", "photos/photo-0001.jpg"],
+        ] {
+            let refused = try CommandRun(command + ["--out", "photos/photo-0001.jpg", "--force"], in: place).end()
+            #expect(refused.status == 64 && refused.errors.contains("is an input itself"), "\(refused.errors)")
+        }
+        #expect(try place.contents("photos") == before)
+    }
+
+    @Test func picturesThatAreNamedAsPagesOfALargerSheetAreShown() throws {
+        for (number, photo) in try Photos.small.get().prefix(3).enumerated() {
+            try place.put(photo, at: "numbered/photo-\(number + 1).jpg")
+        }
+        let ended = try place.bgrun(
+            "contact-sheet", "numbered", "--out", "numbered/photo.jpg", "--tile", "60x40", "--captions", "none",
+            "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try ended.json()["shown"] as? Int == 3)
+    }
+
     @Test(arguments: [
         ["--out", "look"], ["--out", "look.png", "--output", "size=3"],
         ["--out", "look.png", "--before-after", "--color", "keep"], ["--out", "look.png", "--rotate", "x"],

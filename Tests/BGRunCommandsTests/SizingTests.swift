@@ -55,6 +55,12 @@ import Testing
         #expect(try bytes("next/photo-0001.jpg") > limit)
     }
 
+    @Test func aLimitThatNothingReachesTakesNoMemory() throws {
+        try place.putPhotos(1)
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--max-bytes", "4G")
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
     @Test func whatFitsAlreadyIsTheSameFileAsWithoutALimit() throws {
         try place.putPhotos(1)
         #expect(try place.bgrun("export", "photos", "--out", "plain", "--format", "webp").status == 0)

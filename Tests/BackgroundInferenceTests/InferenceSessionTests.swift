@@ -4,22 +4,20 @@ import ModelParts
 import ONNXFormat
 import OpenCLKit
 import SwiftProtobuf
+import TemporaryFolders
 import Testing
 
 /// Models in a program's own tasks.
 @Suite struct InferenceSessionTests {
-    private let folder: URL
+    private let folder: TemporaryFolder
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "bgrun-session-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func session(
         _ nodes: [ONNXNode], inputs: [ONNXValueInfo], output: String, on device: InferenceSession.Device = .cpu,
         streams: Int? = nil
     ) throws -> InferenceSession {
-        let path = folder.appending(path: "model.onnx")
+        let path = folder.url.appending(path: "model.onnx")
         let graph = ModelParts.graph(inputs: inputs, outputs: [output], nodes: nodes)
         let bytes: Data = try ModelParts.model(graph).serializedData()
         try bytes.write(to: path)
@@ -110,7 +108,7 @@ import Testing
             let graph = ModelParts.graph(
                 inputs: [ModelParts.port("x", [1, 1, 8, 8])], outputs: ["y"], nodes: nodes,
                 initialisers: [ModelParts.tensor("w", [4, 1, 3, 3], floats: (0..<36).map { Float($0 % 7) - 3 })])
-            let path = folder.appending(path: "lanes.onnx")
+            let path = folder.url.appending(path: "lanes.onnx")
             let bytes: Data = try ModelParts.model(graph).serializedData()
             try bytes.write(to: path)
             let session = try InferenceSession(model: path.path, on: place.device)
@@ -126,7 +124,7 @@ import Testing
             inputs: [ModelParts.port("x", [64, 64])], outputs: ["y"],
             nodes: [ModelParts.node("MatMul", ["x", "w"], ["y"])],
             initialisers: [ModelParts.tensor("w", [64, 64], floats: (0..<4_096).map { sin(Float($0)) })])
-        let path = folder.appending(path: "product.onnx").path
+        let path = folder.file("product.onnx")
         let bytes: Data = try ModelParts.model(graph).serializedData()
         try bytes.write(to: URL(filePath: path))
         let input = try InferenceTensor((0..<4_096).map { cos(Float($0)) }, shape: [64, 64])

@@ -6,17 +6,20 @@ import ServiceAPI
 import SystemConditions
 import TaskModel
 import TaskStore
+import TemporaryFolders
 
 /// A job keeper on a machine whose time and conditions a test sets, in a folder of its own.
 final class Keeper: Sendable {
     let clock = ManualClock()
     let conditions = ScriptedConditions()
     let inhibitor = SimulatedInhibitor()
-    let folder: String
+    private let place: TemporaryFolder
+    var folder: String { place.path }
     let keeper: JobKeeper
 
     init() throws {
-        folder = NSTemporaryDirectory() + "bgrun-keeper-" + UUID().uuidString
+        place = try TemporaryFolder()
+        let folder = place.path
         try FileManager.default.createDirectory(atPath: folder + "/state/logs", withIntermediateDirectories: true)
         var machine = JobKeeper.Machine(
             clock: clock, conditions: conditions, capabilities: SimulatedDevices([]), inhibitor: inhibitor,
@@ -27,11 +30,7 @@ final class Keeper: Sendable {
             place: ServicePlace(folder: folder + "/run", stateFolder: folder + "/state"))
     }
 
-    deinit {
-        keeper.shutDown()
-        // What is left in the folder for temporary files is cleaned by the system.
-        _ = try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { keeper.shutDown() }
 
     /// Runs a script of the shell.
     func submit(_ script: String, mode: TaskKind = .continued) throws -> UInt64 {

@@ -1,6 +1,7 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import Foundation
+import TemporaryFolders
 import Testing
 
 @Suite struct ConditionsTraceTests {
@@ -49,12 +50,11 @@ import Testing
         conditions.thermal = .serious
         trace.record(conditions, at: .milliseconds(90_001))
         #expect(trace.changes.count == 2)
-        let path = folder.url.appending(path: "night.jsonl").path(percentEncoded: false)
+        let path = folder.file("night.jsonl")
         try trace.write(to: path)
         #expect(try ConditionsTrace(contentsOf: path) == trace)
-        let day = folder.url.appending(path: "day.yml").path(percentEncoded: false)
-        try Data("recorded: night.jsonl\nlength: 1h\n".utf8).write(to: URL(filePath: day))
-        #expect(try SimulatedDay(contentsOf: day).play().start == trace.start)
+        try folder.write("recorded: night.jsonl\nlength: 1h\n", to: "day.yml")
+        #expect(try SimulatedDay(contentsOf: folder.file("day.yml")).play().start == trace.start)
     }
 
     @Test func theLinesOfBgrunConditionsAreRead() throws {

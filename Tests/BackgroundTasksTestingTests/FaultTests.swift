@@ -1,6 +1,7 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import Foundation
+import TemporaryFolders
 import Testing
 
 @Suite struct FaultTests {

@@ -19,18 +19,6 @@ func exportRequest(_ name: String = "one") -> BGContinuedProcessingTaskRequest {
     return request
 }
 
-/// A folder that is gone with its last reference.
-final class TemporaryFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "testing-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-}
-
 /// A value that threads share.
 final class Shared<Value: Sendable>: Sendable {
     private let value: Lock<Value>

@@ -3,6 +3,7 @@ import Foundation
 import Locking
 import ResourceProbe
 import TaskModel
+import TemporaryFolders
 import Testing
 
 @Suite struct ProbedCapabilitiesTests {
@@ -25,15 +26,15 @@ import Testing
 
     @Test("rule 34: drivers are asked once for all processes, and again when one of them has changed")
     func cached() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "probed-\(UUID())").path()
-        try FileManager.default.createDirectory(atPath: "\(folder)/vendors", withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let options = ProbeOptions(environment: ["BGRUN_PROBE": "/bin/true", "OCL_ICD_VENDORS": "\(folder)/vendors"])
+        let folder = try TemporaryFolder()
+        let vendors = folder.file("vendors")
+        try FileManager.default.createDirectory(atPath: vendors, withIntermediateDirectories: true)
+        let options = ProbeOptions(environment: ["BGRUN_PROBE": "/bin/true", "OCL_ICD_VENDORS": vendors])
         let probes = Lock(0)
         func ask() -> Capabilities {
             // Each of its own, as each process has one.
             ProbedCapabilities(
-                options, cacheFolder: { folder },
+                options, cacheFolder: { folder.path },
                 probe: { _ in
                     probes.withLock { $0 += 1 }
                     let cpu = CPULane(name: "CPU", cores: 2, instructionSet: .baseline)
@@ -45,7 +46,7 @@ import Testing
         let first = ask()
         #expect(first.absences.map(\.sentence) == ["There is no platform."])
         #expect(ask() == first && probes.withLock(\.self) == 1)
-        try "libsome.so\n".write(toFile: "\(folder)/vendors/some.icd", atomically: true, encoding: .utf8)
+        try folder.write("libsome.so\n", to: "vendors/some.icd")
         #expect(ask() == first && probes.withLock(\.self) == 2)
     }
 }

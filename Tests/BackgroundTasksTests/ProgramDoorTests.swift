@@ -4,13 +4,20 @@ import Foundation
 import Glibc
 import ProgramLink
 import TaskModel
+import TemporaryFolders
 import Testing
 
 /// What other processes may ask of a program that runs.
 @Suite struct ProgramDoorTests {
-    private let place = ProgramPlace(folder: NSTemporaryDirectory() + "bgrun-door-" + UUID().uuidString)
+    private let folder: TemporaryFolder
+    private let place: ProgramPlace
     private var caller: ProgramCaller { ProgramCaller(place) }
     private let program = "org.example.photos"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        place = ProgramPlace(folder: folder.file("programs"))
+    }
 
     private func opened(_ machine: SimulatedMachine, allowsSimulation: Bool = true) -> SimulatedMachine {
         machine.scheduler.openDoor(in: place, allowsSimulation: allowsSimulation)
@@ -135,9 +142,9 @@ import Testing
     @Test("rule 99: the scheduler of a process that is started for a test can be told what happens")
     func ofAProcess() async {
         await #expect(processExitsWith: .success) {
-            let runtime = NSTemporaryDirectory() + "bgrun-door-" + UUID().uuidString
-            mkdir(runtime, 0o700)
-            setenv("XDG_RUNTIME_DIR", runtime, 1)
+            let runtime = try TemporaryFolder()
+            chmod(runtime.path, 0o700)
+            setenv("XDG_RUNTIME_DIR", runtime.path, 1)
             setenv(Simulation.variable, "1", 1)
             let name = "org.example.photos"
             let (poked, poke) = AsyncStream.makeStream(of: Void.self)
@@ -151,7 +158,7 @@ import Testing
                 program: name, modes: [.processing], permittedIdentifiers: ["\(name).tidy"])
             let (launched, continuation) = AsyncStream.makeStream(of: Void.self)
             BGTaskScheduler.shared.register("\(name).tidy", for: BGProcessingTask.self) { _ in continuation.finish() }
-            let caller = ProgramCaller(ProgramPlace(folder: runtime + "/bgrun-programs"))
+            let caller = ProgramCaller(ProgramPlace(folder: runtime.file("bgrun-programs")))
             _ = try caller.ask(name, .simulate(.init(.lose, "network")))
             let request = BGProcessingTaskRequest(identifier: "\(name).tidy")
             request.requiresNetworkConnectivity = true
@@ -162,7 +169,7 @@ import Testing
             for await _ in launched {}
             _ = try caller.ask(name, .poke([:]))
             for await _ in poked {}
-            try? FileManager.default.removeItem(atPath: runtime)
+            try? FileManager.default.removeItem(at: runtime.url)
             exit(0)
         }
     }

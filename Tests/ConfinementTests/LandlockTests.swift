@@ -2,6 +2,7 @@ import CProcess
 import Confinement
 import Foundation
 import Glibc
+import TemporaryFolders
 import Testing
 
 /// What the kernel's own calls do, each tried in a thread that ends with its rights.
@@ -25,10 +26,10 @@ import Testing
 
     @Test(.enabled(if: version >= 1, skipped))
     func aThreadKeepsTheRightsItWasGivenAndNoOthers() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path
-        try Data("inside".utf8).write(to: URL(fileURLWithPath: path + "/open/file"))
-        try Data("outside".utf8).write(to: URL(fileURLWithPath: path + "/closed/file"))
+        try folder.write("inside", to: "open/file")
+        try folder.write("outside", to: "closed/file")
         let outcomes = onThread { () -> [Int32] in
             let target = open(path + "/open", bg_o_path | O_CLOEXEC)
             let rules = bg_landlock_create(Self.version)
@@ -100,20 +101,4 @@ private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) 
 private final class Box<Value: Sendable>: @unchecked Sendable {
     var value: Value?
     let done = DispatchSemaphore(value: 0)
-}
-
-private final class ScratchFolder {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "bgrun-confinement-" + UUID().uuidString
-        for name in ["open", "closed"] {
-            try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: true)
-        }
-    }
-
-    deinit {
-        // What cannot be removed stays in the folder for temporary files.
-        _ = try? FileManager.default.removeItem(atPath: path)
-    }
 }

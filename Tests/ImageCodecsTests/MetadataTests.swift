@@ -86,6 +86,41 @@ struct MetadataTests {
         #expect(edited.xmp.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
+    private func edited(_ metadata: ImageMetadata) -> String? {
+        metadata.edited(forWidth: 1, height: 1, icc: nil, format: .png).metadata.xmp.map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    /// The inner node is part of the property that goes.
+    @Test
+    func `RDF within a property of RDF goes with it`() {
+        let inner = "<rdf:RDF><rdf:Description hdrgm:Version=\"\(String(repeating: "A", count: 200))\"/></rdf:RDF>"
+        func packet(_ properties: String) -> String {
+            "<x:xmpmeta><rdf:RDF><rdf:Description dc:title='a'>\(properties)</rdf:Description></rdf:RDF></x:xmpmeta>"
+        }
+        let nested = packet("<Container:Directory>\(inner)</Container:Directory>")
+        #expect(edited(ImageMetadata(xmp: Array(nested.utf8))) == packet(""))
+    }
+
+    @Test
+    func `where a drone was goes with the positions, and which one it was with the camera`() throws {
+        func packet(_ attributes: String) -> [UInt8] {
+            Array("<x:xmpmeta><rdf:RDF><rdf:Description\(attributes)/></rdf:RDF></x:xmpmeta>".utf8)
+        }
+        let position = [
+            "GpsLatitude", "GpsLongitude", "GpsLongtitude", "AbsoluteAltitude", "RelativeAltitude",
+        ].map { " drone-dji:\($0)=\"+1.5\"" }.joined()
+        let camera = " drone-dji:CameraSerialNumber=\"1\" drone-dji:FlightYawDegree=\"2\""
+        let metadata = ImageMetadata(xmp: packet(position + " dc:title=\"a\"" + camera))
+        func left(_ selection: String) throws -> [UInt8]? {
+            let selection = try #require(MetadataSelection(rawValue: selection))
+            return metadata.selected(selection, MetadataCredits(), format: .png).metadata.xmp
+        }
+        #expect(try left("-gps") == packet(" dc:title=\"a\"" + camera))
+        #expect(try left("-gps,-camera") == packet(" dc:title=\"a\""))
+    }
+
     @Test
     func `what a container cannot hold is left out and named`() {
         let metadata = ImageMetadata(

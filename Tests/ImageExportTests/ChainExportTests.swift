@@ -4,6 +4,7 @@ import ImageCodecs
 import ImageExport
 import OpenCLKit
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 /// Chains on their way through a whole export.
@@ -35,14 +36,14 @@ import Testing
         },
     ]
 
-    func photos(_ folder: TestFolder, count: Int = 4) throws -> [String] {
+    func photos(_ folder: TemporaryFolder, count: Int = 4) throws -> [String] {
         try SamplePhotos.write(count: count, width: 480, height: 320, seed: 21, to: folder.file("photos")).map(\.path)
     }
 
     func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
     @Test func theChunkSizeDoesNotChangeAByte() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         for (index, input) in try photos(folder).enumerated() {
             for (n, each) in Self.variety.enumerated() {
                 let whole = folder.file("\(index)-\(n)")
@@ -58,7 +59,7 @@ import Testing
     }
 
     @Test func severalOutputsOfOneDecodeEqualSeparateExports() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let wanted = (Self.variety + [settings { $0.size = .longEdge(64) }]).map { each in
             var each = each
             each.exact = true
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func theOpenCLLaneGivesTheSamePictures() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let device = try openCLDevice().info.identity
         let exporter = ImageExporter()
         let input = try #require(try photos(folder, count: 1).first)
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func anExportIsTheReferencesPicture() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (width, height) = (120, 80)
         let pixels = SamplePhotos.pixels(seed: 3, width: width, height: height)
         let input = try folder.write(
@@ -108,7 +109,7 @@ import Testing
     }
 
     @Test func aChainStopsBetweenItsChunks() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let out = folder.file("out.jpg")
         let item = ExportItem(
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test func aChainsMemoryCountsInTheClaim() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let plain = export(input, to: [(folder.file("plain.jpg"), OutputSettings())])
         let chain = export(input, to: [(folder.file("chain.jpg"), Self.variety[0])])

@@ -4,6 +4,7 @@ import ImageCodecs
 import ImageExport
 import SamplePhotos
 import SeededNumbers
+import TemporaryFolders
 import Testing
 
 /// The quality bars, against float64 arithmetic on what the decoder itself delivers.
@@ -20,7 +21,7 @@ import Testing
     }
 
     /// Upright photographs with no profile that would change their values.
-    func plainPhotos(_ folder: TestFolder, width: Int, height: Int, count: Int) throws -> [String] {
+    func plainPhotos(_ folder: TemporaryFolder, width: Int, height: Int, count: Int) throws -> [String] {
         let photos = try SamplePhotos.write(
             count: 12, width: width, height: height, seed: 11, to: folder.file("photos"))
         let plain = photos.filter { $0.orientation == 1 && ($0.profile == nil || $0.profile == .srgb) }
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func exactResizesReach58DecibelsAndOneLevel() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         for (index, input) in try plainPhotos(folder, width: 1200, height: 800, count: 2).enumerated() {
             for linear in [false, true] {
                 let out = folder.file("\(index)-\(linear).png")
@@ -58,7 +59,7 @@ import Testing
 
     @Test(arguments: [(3000, 2000, 1024), (3000, 2000, 512), (2048, 1365, 256)])
     func fastResizesReach50Decibels(_ width: Int, _ height: Int, _ edge: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var all: [Double] = []
         for (index, input) in try plainPhotos(folder, width: width, height: height, count: 3).enumerated() {
             let out = folder.file("\(index).png")
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test func sixteenBitOutputReaches90Decibels() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (width, height) = (240, 160)
         var random = SeededGenerator(seed: 4)
         let samples = (0..<width * height * 4).map { i in
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    func resizedDiscs(_ folder: TestFolder, side: Int, to edge: Int, linear: Bool) throws -> Decoded {
+    func resizedDiscs(_ folder: TemporaryFolder, side: Int, to edge: Int, linear: Bool) throws -> Decoded {
         let input = try folder.write(
             "in.png", discs(side: side), EncodeRequest(format: .png, width: side, height: side, layout: .rgba8))
         let out = folder.file("out-\(linear).png")
@@ -132,7 +133,7 @@ import Testing
 
     @Test func alphaEdgesReach38DecibelsOverEveryGround() throws {
         let (side, edge) = (400, 110)
-        let made = try resizedDiscs(try TestFolder(), side: side, to: edge, linear: false)
+        let made = try resizedDiscs(try TemporaryFolder(), side: side, to: edge, linear: false)
         let pixels = discs(side: side)
         let table = Resampling(.init(sourceLength: side, outputLength: edge))
         func over(_ ground: [Double], _ bytes: [UInt8]) -> [Double] {
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func coloursHiddenUnderClearPartsDoNotBleed(_ linear: Bool) throws {
-        let made = try resizedDiscs(try TestFolder(), side: 400, to: 110, linear: linear)
+        let made = try resizedDiscs(try TemporaryFolder(), side: 400, to: 110, linear: linear)
         let visible = stride(from: 0, to: made.bytes.count, by: 4).filter { made.bytes[$0 + 3] >= 8 }
         #expect(visible.count > 1000 && visible.count < 110 * 110)
         for i in visible {
@@ -163,7 +164,7 @@ import Testing
     }
 
     @Test func aMatteReplacesAlphaInJPEG() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try folder.write(
             "in.png", discs(side: 200), EncodeRequest(format: .png, width: 200, height: 200, layout: .rgba8))
         let out = folder.file("out.jpg")
@@ -189,7 +190,7 @@ import Testing
     }
 
     @Test func theEightOrientationsGiveTheSamePicture() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (width, height) = (180, 120)
         let upright = SamplePhotos.pixels(seed: 5, width: width, height: height)
         var pictures: [[Double]] = []

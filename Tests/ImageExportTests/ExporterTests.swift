@@ -4,6 +4,7 @@ import ImageCodecs
 import ImageExport
 import OpenCLKit
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 @Suite struct ExporterTests {
@@ -32,14 +33,14 @@ import Testing
         },
     ]
 
-    func photos(_ folder: TestFolder, count: Int = 6) throws -> [String] {
+    func photos(_ folder: TemporaryFolder, count: Int = 6) throws -> [String] {
         try SamplePhotos.write(count: count, width: 480, height: 320, seed: 21, to: folder.file("photos")).map(\.path)
     }
 
     func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
     @Test func severalOutputsOfOneDecodeEqualSeparateExports() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         // One scale for all: exact, so that the shared decode is the one each would have had.
         let wanted = Self.variety.map { each in
             var each = each
@@ -61,7 +62,7 @@ import Testing
 
     @Test(arguments: [OutputSize.original, .longEdge(100)])
     func anOpaquePictureOf8BitsBecomesTheSamePictureOf16(size: OutputSize) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photos(folder, count: 1)[0]
         let made = try [8, 16].map { bits in
             let path = folder.file("\(bits)")
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func theChunkSizeDoesNotChangeAByte() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         for (index, input) in try photos(folder).enumerated() {
             for (n, each) in Self.variety.enumerated() {
                 let whole = folder.file("\(index)-\(n)")
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func theOpenCLLaneWritesTheSameFiles() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let device = try openCLDevice().info.identity
         let exporter = ImageExporter()
         for (index, input) in try photos(folder, count: 2).enumerated() {
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test func aDeviceThatIsNotThereIsADeviceFailure() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let result = export(
             input, to: [(folder.file("out.jpg"), OutputSettings())], lane: .openCL(device: "nobody:gpu:nothing"))
@@ -118,7 +119,7 @@ import Testing
     }
 
     @Test func aTruncatedPictureIsWrittenAndCalledDamaged() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let data = try bytes(input)
         let cut = folder.file("cut.jpg")
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func whatIsNoPictureFailsAndLeavesNothing() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let text = folder.file("text.jpg")
         try Data("not a picture".utf8).write(to: URL(fileURLWithPath: text))
         let empty = folder.file("empty.png")
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func anExistingFileIsKeptUnlessItMayBeReplaced() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let out = folder.file("out.jpg")
         try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
@@ -163,7 +164,7 @@ import Testing
     }
 
     @Test func aStopBetweenBandsLeavesNothing() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let out = folder.file("out.jpg")
         let item = ExportItem(
@@ -181,7 +182,7 @@ import Testing
     }
 
     @Test func aPictureThatNeedsMoreThanItsShareOfMemoryIsHandedBack() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         var limits = DecodeLimits()
         limits.maxWorkingBytes = 1 << 20
@@ -212,7 +213,7 @@ import Testing
     }
 
     @Test func whatStandsInPlaceIsListedWhenALaterOutputFails() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
         let (first, second) = (folder.file("a.jpg"), folder.file(String(repeating: "n", count: 300) + ".jpg"))
         let small = settings { $0.size = .longEdge(50) }
@@ -224,7 +225,7 @@ import Testing
     }
 
     @Test func turningAndEncodingReportOnTheirWay() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let pixels = SamplePhotos.pixels(seed: 3, width: 200, height: 300)
         let input = try folder.write(
             "in.jpg", pixels,
@@ -252,7 +253,7 @@ import Testing
 
     /// Cameras mark Adobe RGB in EXIF alone: no colour space of their own, and an interoperability index of R03.
     @Test func adobeRGBMarkedInEXIFAloneIsConverted() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         func directory(_ entries: [[UInt8]]) -> [UInt8] {
             [UInt8(entries.count), 0] + entries.flatMap { $0 } + [0, 0, 0, 0]
         }
@@ -284,7 +285,7 @@ import Testing
     }
 
     @Test func whatIsKeptOfThePicturesBeforeChangesNoByte() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let profiles = [nil, CameraProfile.adobeRGB.data(), CameraProfile.displayP3.data()]
         var inputs: [String] = []
         for (width, height) in [(300, 200), (201, 300)] {

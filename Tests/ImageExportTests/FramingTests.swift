@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import ImageExport
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 /// Turns, crops and borders, against the pixels of an export without them.
@@ -10,7 +11,7 @@ import Testing
     static let size = (width: 60, height: 40)
 
     /// A picture of that orientation, as a JPEG, since PNG tells none.
-    func photo(_ folder: TestFolder, orientation: Int) throws -> String {
+    func photo(_ folder: TemporaryFolder, orientation: Int) throws -> String {
         let pixels = SamplePhotos.pixels(seed: 5, width: Self.size.width, height: Self.size.height)
         return try folder.write(
             "in-\(orientation).jpg", pixels,
@@ -20,7 +21,7 @@ import Testing
     }
 
     func exported(
-        _ folder: TestFolder, _ input: String, _ name: String, _ change: (inout OutputSettings) -> Void
+        _ folder: TemporaryFolder, _ input: String, _ name: String, _ change: (inout OutputSettings) -> Void
     ) throws -> Decoded {
         var wanted = settings { $0.format = .png }
         change(&wanted)
@@ -36,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: 1...8) func turnsAreOfTheUprightPicture(_ orientation: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photo(folder, orientation: orientation)
         let plain = try exported(folder, input, "plain") { _ in }
         for turns in 1...3 {
@@ -57,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: 1...8) func cropsAreOfTheUprightPicture(_ orientation: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photo(folder, orientation: orientation)
         let plain = try exported(folder, input, "plain") { _ in }
         let crop = try exported(folder, input, "crop") { $0.crop = .box(width: 21, height: 14, x: 9, y: 5) }
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test func shapesAreCutFromTheMiddle() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photo(folder, orientation: 1)
         let plain = try exported(folder, input, "plain") { _ in }
         let square = try exported(folder, input, "square") { $0.crop = .aspect(width: 1, height: 1) }
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func aCropOutsideOfThePictureIsItsFailure() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photo(folder, orientation: 1)
         let outside = export(
             input, to: [(folder.file("out"), settings { $0.crop = .box(width: 10, height: 10, x: 60, y: 0) })])
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [1, 6]) func bordersSurroundThePicture(_ orientation: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try photo(folder, orientation: orientation)
         let plain = try exported(folder, input, "plain") { _ in }
         let framed = try exported(folder, input, "framed") { $0.border = Border(pixels: 4, color: [10, 200, 30]) }

@@ -3,16 +3,17 @@ import Foundation
 import ImageCodecs
 import ImageExport
 
+import TemporaryFolders
 import Testing
 
 /// What becomes of the gain map of an Ultra HDR photograph.
 @Suite struct GainMapTests {
     private static let size = (width: 240, height: 160)
     private static let mapSize = (width: 120, height: 80)
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder()
     }
 
     /// Brighter to the right and below, with a bright mark in one corner, so that every turn and mirror shows.

@@ -38,6 +38,7 @@ func everyCPULane() -> [CPULane] {
 @Suite struct LaneResizeTests {
     static let sizes = [
         (301, 207, 100, 69), (301, 207, 299, 205), (64, 48, 130, 97), (200, 100, 7, 3), (5, 3, 2, 1), (1, 1, 3, 3),
+        (9001, 9, 2, 3),
     ]
 
     func plan(_ arithmetic: ResizeArithmetic, _ s: (Int, Int, Int, Int), curves: TransferCurves? = nil) -> ResizePlan {
@@ -60,6 +61,12 @@ func everyCPULane() -> [CPULane] {
         let (psnr, worst) = compare(out, reference, peak: 255)
         #expect(worst <= 1, "\(s)")
         if s.2 * s.3 > 1000 { #expect(psnr >= 58, "\(s): \(psnr) dB") }
+    }
+
+    @Test func curvesOfAProfileAreCutOffWhereLightEnds() {
+        let curve = TransferCurves.Curve(samples: [-1e22, .nan, 0.5, 1e22])
+        _ = TransferCurves(float: false, channels: [curve])
+        #expect([0, 1.0 / 3, 2.0 / 3, 1].map(curve.decode) == [0, 0, 0.5, 1])
     }
 
     @Test(arguments: 0..<Self.sizes.count) func lightStaysWithinOneLevelOfFloat64(_ index: Int) throws {

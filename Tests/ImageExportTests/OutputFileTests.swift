@@ -1,14 +1,15 @@
 import Foundation
 import Glibc
 import ImageExport
+import TemporaryFolders
 import Testing
 
 /// A file that stands whole or not at all, whatever call fails.
 @Suite struct OutputFileTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
     }
 

@@ -3,15 +3,16 @@ import Foundation
 import Glibc
 import ImageExport
 import Synchronization
+import TemporaryFolders
 import Testing
 
 /// Nothing is written outside the folder that was chosen, whatever is put in the way. Each with the kernel's own lookup
 /// and with the walk of kernels that lack it.
 @Suite struct OutputFolderTests {
-    private let place: TestFolder
+    private let place: TemporaryFolder
 
     init() throws {
-        place = try TestFolder()
+        place = try TemporaryFolder()
         for name in ["out", "elsewhere"] {
             try FileManager.default.createDirectory(atPath: place.file(name), withIntermediateDirectories: true)
         }

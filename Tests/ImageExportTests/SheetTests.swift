@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import ImageExport
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 /// Pictures in memory, and pages of them.
@@ -21,7 +22,8 @@ import Testing
             background: [9, 99, 199])
     }
 
-    func page(_ folder: TestFolder, _ layout: SheetLayout, _ rows: [[SheetTile?]], captions: Captions? = nil) throws
+    func page(_ folder: TemporaryFolder, _ layout: SheetLayout, _ rows: [[SheetTile?]], captions: Captions? = nil)
+        throws
         -> Decoded
     {
         let path = folder.file("page.png")
@@ -35,7 +37,7 @@ import Testing
         return try Decoded(path)
     }
 
-    func color(_ code: UInt8, _ folder: TestFolder, width: Int = 60, height: Int = 40) throws -> RenderedPicture {
+    func color(_ code: UInt8, _ folder: TemporaryFolder, width: Int = 60, height: Int = 40) throws -> RenderedPicture {
         let pixels = [UInt8](repeating: code, count: 4 * width * height)
         let input = try folder.write(
             "\(code).png", pixels, EncodeRequest(format: .png, width: width, height: height, layout: .rgbx8))
@@ -47,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [1, 5]) func aPictureInMemoryIsThatOfTheFile(_ orientation: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try framing.photo(folder, orientation: orientation)
         let wanted = settings {
             $0.format = .png
@@ -66,7 +68,7 @@ import Testing
     }
 
     @Test func clearPartsAreKeptForPNGAndFlattenedElsewhere() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try folder.write(
             "clear.png", [UInt8](repeating: 0, count: 4 * 8 * 8),
             EncodeRequest(format: .png, width: 8, height: 8, layout: .rgba8))
@@ -82,7 +84,7 @@ import Testing
     }
 
     @Test func tilesLieInTheMiddleOfTheirPlaces() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let wide = SheetTile(picture: try color(50, folder), caption: nil)
         let high = SheetTile(picture: try color(200, folder, width: 40, height: 80), caption: nil)
         #expect((high.picture.width, high.picture.height) == (10, 20))
@@ -101,7 +103,7 @@ import Testing
     }
 
     @Test func captionsStandBelowTheirTilesAndWithinThem() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let captions = try Captions(
             font: FontCatalogue.file(for: Captions.font), limits: DecodeLimits(), pulse: pulse)
         let tile = try color(50, folder)
@@ -124,7 +126,7 @@ import Testing
     }
 
     @Test func aPageThatIsNotCommittedLeavesNothing() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let tile = SheetTile(picture: try color(50, folder), caption: nil)
         let path = folder.file("page.jpg")
         do {
@@ -137,7 +139,7 @@ import Testing
     }
 
     @Test func aPageThatIsThereGivesWayOnlyWhereItMay() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = folder.file("page.jpg")
         try Data("mine".utf8).write(to: URL(filePath: path))
         let page = try SheetPage(layout: layout(), settings: OutputSettings(), captions: nil, path: path)
@@ -148,7 +150,7 @@ import Testing
     }
 
     @Test func aPageThatTheFormatCannotHoldIsRefused() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var layout = layout()
         layout.rows = 4000
         #expect(throws: CodecError.self) {

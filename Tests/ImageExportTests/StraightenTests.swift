@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import ImageExport
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 /// Small turns of whole exports, against float64 and against exports without them.
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: 1...8) func everyOrientationIsTurnedAsItIsSeen(_ orientation: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try framing.photo(folder, orientation: orientation)
         let plain = try framing.exported(folder, input, "plain") { _ in }
         let turned = try framing.exported(folder, input, "turned") { $0.straighten = 4 }
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test func positiveAnglesTurnClockwise() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (width, height) = (80, 60)
         var pixels = [UInt8](repeating: 255, count: 4 * width * height)
         for i in 0..<width * height where !(28...31).contains(i / width) {
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test func cropSizeAndBorderAreOfTheTurnedPicture() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try framing.photo(folder, orientation: 6)
         let turned = try framing.exported(folder, input, "turned") {
             $0.turns = 1
@@ -120,7 +121,7 @@ import Testing
     }
 
     @Test func reducedDecodingTurnsTheSamePicture() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (width, height) = (1200, 800)
         let pixels = SamplePhotos.pixels(seed: 2, width: width, height: height)
         let input = try folder.write(
@@ -155,7 +156,7 @@ import Testing
     }
 
     @Test func chunksAndOutputsBesideItDoNotChangeAByte() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = try framing.photo(folder, orientation: 3)
         let wanted = settings {
             $0.format = .png

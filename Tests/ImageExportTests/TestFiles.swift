@@ -2,20 +2,9 @@ import ChunkedCompute
 import Foundation
 import ImageCodecs
 import ImageExport
+import TemporaryFolders
 
-/// A folder that goes away with the test.
-final class TestFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/bgrun-export-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-
+extension TemporaryFolder {
     /// Encodes a picture and writes it.
     func write(_ name: String, _ pixels: [UInt8], _ request: EncodeRequest) throws -> String {
         let encoder = try CodecRegistry.encoder(for: request)

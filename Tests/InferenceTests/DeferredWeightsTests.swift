@@ -3,24 +3,22 @@ import Inference
 import ModelParts
 import ONNXFormat
 import SwiftProtobuf
+import TemporaryFolders
 import Testing
 
 /// Weights that are left in their files until somebody looks at them.
-@Suite final class DeferredWeightsTests {
-    private let path: String
+@Suite struct DeferredWeightsTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("model.onnx") }
 
     init() throws {
-        path = NSTemporaryDirectory() + "deferred-\(UUID().uuidString).onnx"
+        folder = try TemporaryFolder()
         var weights = ModelParts.tensor("w", [64, 64, 3, 3], floats: [])
         weights.rawData = (0..<(64 * 64 * 9)).map { Float($0 % 1013) / 9999 }.withUnsafeBytes { Data($0) }
         let graph = ModelParts.graph(
             inputs: [ModelParts.port("x", [1, 64, 5, 5])], outputs: ["y"],
             nodes: [ModelParts.node("Conv", ["x", "w"], ["y"])], initialisers: [weights])
         try (try ModelParts.model(graph).serializedData() as Data).write(to: URL(filePath: path))
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
     }
 
     private func result(_ model: Model, _ laidOut: LaidOutWeights?) throws(ModelError) -> [Float]? {

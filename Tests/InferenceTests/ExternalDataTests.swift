@@ -3,27 +3,24 @@ import Foundation
 import Inference
 import ONNXFormat
 import SwiftProtobuf
+import TemporaryFolders
 import Testing
 
 /// Data beside a model is read where it lies in the model's folder, and nowhere else.
-@Suite final class ExternalDataTests {
+@Suite struct ExternalDataTests {
     typealias Parts = ModelParts
 
-    private let root: URL
+    private let root: TemporaryFolder
     private let folder: URL
 
     init() throws {
-        root = FileManager.default.temporaryDirectory.appending(path: "bgrun-external-\(UUID().uuidString)")
-        folder = root.appending(path: "model")
+        root = try TemporaryFolder()
+        folder = root.url.appending(path: "model")
         try FileManager.default.createDirectory(at: folder.appending(path: "data"), withIntermediateDirectories: true)
         let floats: [Float] = [0, 1, 2, 3, 4, 5, 6, 7]
         let bytes = floats.withUnsafeBytes { Data($0) }
         try bytes.write(to: folder.appending(path: "data/w.bin"))
-        try bytes.write(to: root.appending(path: "secret.bin"))
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: root)
+        try bytes.write(to: root.url.appending(path: "secret.bin"))
     }
 
     private func model(_ tensor: ONNXTensor) -> ONNXModel {
@@ -59,8 +56,8 @@ import Testing
     @Test func linksThatLeaveTheFolderAreRefusedAndThoseInsideAreFollowed() throws {
         let manager = FileManager.default
         try manager.createSymbolicLink(
-            at: folder.appending(path: "out.bin"), withDestinationURL: root.appending(path: "secret.bin"))
-        try manager.createSymbolicLink(at: folder.appending(path: "up"), withDestinationURL: root)
+            at: folder.appending(path: "out.bin"), withDestinationURL: root.url.appending(path: "secret.bin"))
+        try manager.createSymbolicLink(at: folder.appending(path: "up"), withDestinationURL: root.url)
         try manager.createSymbolicLink(
             at: folder.appending(path: "in.bin"), withDestinationURL: folder.appending(path: "data/w.bin"))
         for location in ["out.bin", "up/secret.bin"] {

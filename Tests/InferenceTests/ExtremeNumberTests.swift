@@ -96,6 +96,94 @@ import Testing
         #expect(weights.shape == [1 << 62, 0])
     }
 
+    @Test func placesOfNothingAreNotPutBackBeyondCounting() throws {
+        let data = try Tensor(.float32, shape: [0, 1, 1 << 62])
+        let indices = try Tensor(.int64, shape: [0, 1, 1 << 62])
+        let attributes: [String: Attribute] = ["kernel_shape": .ints([1]), "strides": .ints([4])]
+        let wanted = #expect(throws: ModelError.self) {
+            try outcome("MaxUnpool", [data, indices, try Tensor(indices: [1, 1, 4])], attributes)
+        }
+        #expect(wanted?.code == .wrongValue)
+        let plain = #expect(throws: ModelError.self) { try outcome("MaxUnpool", [data, indices], attributes) }
+        #expect(plain?.code == .tooLarge)
+    }
+
+    /// Only the tap in the middle lies on the result; the others lie further from it than can be counted.
+    @Test func tapsFarOutsideTheResultAreLeftOut() throws {
+        let taps = 65_537
+        let data = try Tensor(.float32, shape: [1, 1, 1, 1], doubles: [3])
+        let weights = try Tensor(.float32, shape: [1, 1, taps, 1], doubles: [Double](repeating: 1, count: taps))
+        let attributes: [String: Attribute] = [
+            "dilations": .ints([(1 << 31) - 1, 1]), "output_shape": .ints([1, 1 << 18]),
+        ]
+        let result = try outcome("ConvTranspose", [data, weights], attributes)
+        #expect(result.shape == [1, 1, 1, 1 << 18])
+        let values = result.doubles()
+        #expect(values[0] == 3 && values.reduce(0, +) == 3)
+    }
+
+    @Test func whatIsComputedOfNothingTakesNoTimeWhateverTheOtherExtents() throws {
+        let line = try outcome(
+            "ConvTranspose", [Tensor(.float32, shape: [1, 0, 1 << 60]), Tensor(.float32, shape: [0, 1, 1])],
+            ["output_shape": .ints([4])])
+        #expect(line.doubles() == [0, 0, 0, 0])
+        let plane = try outcome(
+            "Conv", [Tensor(.float32, shape: [1, 0, 1, 1]), Tensor(.float32, shape: [1, 0, 1 << 30, 1 << 30])],
+            ["pads": .ints([1 << 30, 1 << 30, 0, 0])])
+        #expect(plane.doubles() == [0, 0, 0, 0])
+        let boxes = try outcome(
+            "NonMaxSuppression", [Tensor(.float32, shape: [1 << 60, 0, 4]), Tensor(.float32, shape: [1 << 60, 1, 0])])
+        #expect(boxes.shape == [0, 3])
+        let loss = try outcome(
+            "SoftmaxCrossEntropyLoss",
+            [Tensor(.float32, shape: [1 << 60, 1, 0]), Tensor(.int64, shape: [1 << 60, 0])],
+            ["reduction": .string("sum")])
+        #expect(loss.doubles() == [0])
+        let region = try outcome(
+            "RoiAlign",
+            [
+                Tensor(.float32, shape: [1, 1, 1 << 62, 0]), Tensor(.float32, shape: [1, 4], doubles: [0, 0, 8, 8]),
+                Tensor(indices: [0]),
+            ])
+        #expect(region.doubles() == [0])
+    }
+
+    /// Filters have one scale, or one each: others have no filter's number.
+    @Test func scalesOfFiltersAreAList() throws {
+        func convolved(_ scales: [Int]) throws -> Tensor {
+            let one = try Tensor(.float32, shape: [], doubles: [1])
+            let zero = try Tensor(.uint8, shape: [], doubles: [0])
+            return try outcome(
+                "QLinearConv",
+                [
+                    Tensor(.uint8, shape: [1, 2, 1, 1], doubles: [2, 3]), one, zero,
+                    Tensor(.uint8, shape: [8, 2, 1, 1], doubles: [Double](repeating: 1, count: 16)),
+                    Tensor(.float32, shape: scales, doubles: [Double](repeating: 2, count: scales.reduce(1, *))),
+                    zero, one, zero,
+                ])
+        }
+        for scales: [Int] in [[], [1], [8]] {
+            #expect(try convolved(scales).doubles() == [Double](repeating: 10, count: 8), "\(scales)")
+        }
+        for scales: [Int] in [[1, 2, 1, 1], [8, 1, 1, 1], [2]] {
+            let error = #expect(throws: ModelError.self) { try convolved(scales) }
+            #expect(error?.code == .damaged, "\(scales)")
+        }
+    }
+
+    @Test func aCutBackwardsBeginsAtAPlaceThatThereIs() throws {
+        func cut(_ count: Int, from start: Int, to end: Int) throws -> [Double] {
+            let data = try Tensor(.float32, shape: [count], doubles: (0..<count).map { Double($0) })
+            let numbers = try [start, end, 0, -1].map { try Tensor(indices: [$0]) }
+            return try outcome("Slice", [data] + numbers).doubles()
+        }
+        #expect(try cut(5, from: -9, to: -9) == [0])
+        #expect(try cut(5, from: .min, to: .min) == [0])
+        #expect(try cut(5, from: 9, to: -9) == [4, 3, 2, 1, 0])
+        #expect(try cut(5, from: 2, to: 0) == [2, 1])
+        #expect(try cut(0, from: -9, to: -9) == [])
+    }
+
     @Test func whatIsChosenOfNothingTakesNoTimeWhateverTheOtherExtents() throws {
         for shape in [[1 << 40, 0], [0, 1 << 40]] {
             let input = try Tensor(.float32, shape: shape)

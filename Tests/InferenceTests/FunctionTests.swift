@@ -65,6 +65,44 @@ import Testing
         #expect(error.sentence.contains("circle"))
     }
 
+    /// A choice between two calls of a function of the names `a` and `c`.
+    private static func choice(of name: String, _ output: String) -> ONNXNode {
+        let call = Parts.node(name, ["a", "c"], ["r"], domain: "local")
+        let branch = Parts.graph(inputs: [], outputs: ["r"], nodes: [call])
+        let branches = ["then_branch", "else_branch"].map { Parts.attribute($0, graph: branch) }
+        return Parts.node("If", ["c"], [output], branches)
+    }
+
+    private static func calling(_ name: String) -> ONNXGraph {
+        Parts.graph(
+            inputs: [Parts.port("x", [2]), Parts.port("flag", type: 9, [])], outputs: ["y"],
+            nodes: [Parts.node(name, ["x", "flag"], ["y"], domain: "local")])
+    }
+
+    @Test func aFunctionThatCallsItselfInABranchIsDamaged() throws {
+        let circle = Self.function(
+            "circle", inputs: ["a", "c"], outputs: ["b"], nodes: [Self.choice(of: "circle", "b")])
+        let error = try #require(try Parts.error(Parts.model(Self.calling("circle"), functions: [circle])))
+        #expect(error.code == .damaged)
+        #expect(error.sentence.contains("circle"))
+    }
+
+    @Test func functionsThatMultiplyEachOtherInBranchesMeetALimit() throws {
+        // Each level calls the one below four times: twenty levels would be 4^20 nodes.
+        let levels = (0..<20).map { level in
+            Self.function(
+                "level\(level)", inputs: ["a", "c"], outputs: ["b"],
+                nodes: level == 0
+                    ? [Parts.node("Identity", ["a"], ["b"])]
+                    : ["t", "b"].map { Self.choice(of: "level\(level - 1)", $0) })
+        }
+        var importer = ModelImporter()
+        importer.limits.nodes = 2000
+        let bytes: Data = try Parts.model(Self.calling("level19"), functions: levels).serializedData()
+        let error = #expect(throws: ModelError.self) { try importer.load(bytes: bytes) }
+        #expect(error?.code == .tooLarge)
+    }
+
     @Test func functionsThatMultiplyEachOtherMeetALimit() throws {
         // Each level calls the one below ten times: ten levels would be 10^10 nodes.
         let levels = (0..<10).map { level in

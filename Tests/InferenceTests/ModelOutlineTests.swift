@@ -4,20 +4,14 @@ import ModelParts
 import ONNXFormat
 import SeededNumbers
 import SwiftProtobuf
+import TemporaryFolders
 import Testing
 
 /// Models whose weights are read to where they are needed, past the parser.
-@Suite final class ModelOutlineTests {
-    private let folder: URL
+@Suite struct ModelOutlineTests {
+    private let folder: TemporaryFolder
 
-    init() throws {
-        folder = URL(filePath: NSTemporaryDirectory()).appending(path: "outline-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     /// Large and small initialisers, some as raw bytes.
     private static func bytes() throws -> Data {
@@ -35,7 +29,7 @@ import Testing
     }
 
     private func file(_ bytes: Data) throws -> String {
-        let path = folder.appending(path: "model.onnx").path
+        let path = folder.file("model.onnx")
         try bytes.write(to: URL(filePath: path))
         return path
     }

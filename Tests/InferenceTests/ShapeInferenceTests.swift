@@ -59,6 +59,21 @@ import Testing
         #expect(facts["y"]?.type.description == "float32[1]")
     }
 
+    @Test func whatFindsNoRoomIsLeftToRuns() throws {
+        let graph = Parts.graph(
+            inputs: [], outputs: ["c"],
+            nodes: [
+                Parts.node("ConstantOfShape", ["shape"], ["a"]), Parts.node("Identity", ["a"], ["same"]),
+                Parts.node("ConstantOfShape", ["shape"], ["b"]), Parts.node("ConstantOfShape", ["shape"], ["c"]),
+            ], initialisers: [Parts.tensor("shape", [1], ints: [1000])])
+        var inference = ShapeInference()
+        // For two of 4000 bytes.
+        inference.foldedBytes = 8000
+        let facts = try inference.infer(try Parts.load(Parts.model(graph)).graph).facts
+        #expect(["a", "same", "b", "c"].map { facts[$0]?.value?.count } == [1000, 1000, 1000, nil])
+        #expect(facts["c"]?.type.extents == [1000])
+    }
+
     @Test func extentsOfOneRunReplaceTheNames() throws {
         let graph = Parts.graph(
             inputs: [Parts.port("x", ["n", 4])], outputs: ["y"],

@@ -1,5 +1,6 @@
 import Glibc
 import OpenCLKit
+import TemporaryFolders
 import Testing
 
 @Suite struct CacheFolderTests {
@@ -9,7 +10,6 @@ import Testing
         #expect(CacheFolder.standard { both[$0] } == "\(folder.path)/x/bgrun")
         #expect(CacheFolder.standard { $0 == "HOME" ? both[$0] : nil } == "\(folder.path)/h/.cache/bgrun")
         #expect(access("\(folder.path)/h/.cache/bgrun", W_OK) == 0)
-        for path in ["h/.cache/bgrun", "h/.cache", "x/bgrun"] { rmdir("\(folder.path)/\(path)") }
     }
 
     @Test func aRelativeOrUnusableFolderIsPassedOver() throws {
@@ -20,7 +20,6 @@ import Testing
             #expect(CacheFolder.standard { variables[$0] } == "\(home)/.cache/bgrun")
         }
         #expect(CacheFolder.standard { _ in nil } == "/tmp/bgrun-\(getuid())")
-        for path in ["h/.cache/bgrun", "h/.cache"] { rmdir("\(folder.path)/\(path)") }
     }
 
     @Test func aFolderThatOthersCanWriteToIsRefused() throws {

@@ -1,6 +1,7 @@
 import COpenCL
 import OpenCLFaults
 import OpenCLKit
+import TemporaryFolders
 import Testing
 
 @Suite(.serialized) struct FaultTests {

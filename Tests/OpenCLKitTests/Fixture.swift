@@ -1,6 +1,7 @@
 import COpenCL
-import Glibc
+import Foundation
 import OpenCLKit
+import TemporaryFolders
 import Testing
 
 /// The OpenCL these tests run on: Debian's PoCL. Its absence is a failure, not a skip.
@@ -66,49 +67,12 @@ enum Fixture {
     }
 }
 
-/// A folder that goes away with its test.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        let template = strdup("/tmp/bgrun-opencl-XXXXXX")
-        defer { free(template) }
-        path = String(cString: try #require(template.flatMap { mkdtemp($0) }))
-    }
-
-    deinit {
-        for name in TemporaryFolder.entries(of: path) {
-            for inner in TemporaryFolder.entries(of: "\(path)/\(name)") { unlink("\(path)/\(name)/\(inner)") }
-            unlink("\(path)/\(name)")
-            rmdir("\(path)/\(name)")
-        }
-        rmdir(path)
-    }
-
+extension TemporaryFolder {
     static func entries(of path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
-    static func write(_ bytes: [UInt8], to path: String) throws {
-        let file = try #require(fopen(path, "wb"))
-        defer { fclose(file) }
-        try #require(fwrite(bytes, 1, bytes.count, file) == bytes.count)
-    }
+    static func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-    static func read(_ path: String) throws -> [UInt8] {
-        let file = try #require(fopen(path, "rb"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 22)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return Array(bytes.prefix(count))
-    }
+    static func read(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
 }

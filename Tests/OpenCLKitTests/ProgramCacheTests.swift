@@ -1,6 +1,7 @@
 import CChecksum
 import Glibc
 import OpenCLKit
+import TemporaryFolders
 import Testing
 
 @Suite struct ProgramCacheTests {

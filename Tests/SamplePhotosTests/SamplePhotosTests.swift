@@ -1,6 +1,7 @@
 import Foundation
 import ImageCodecs
 import SamplePhotos
+import TemporaryFolders
 import Testing
 
 @Suite struct SamplePhotosTests {
@@ -28,9 +29,8 @@ import Testing
     }
 
     @Test func aSetVariesOrientationAndProfile() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/sample-photos-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photos = try SamplePhotos.write(count: 12, width: 240, height: 160, seed: 1, to: folder)
+        let folder = try TemporaryFolder()
+        let photos = try SamplePhotos.write(count: 12, width: 240, height: 160, seed: 1, to: folder.path)
 
         #expect(photos.map(\.orientation) == [1, 1, 1, 6, 1, 1, 8, 1, 1, 3, 1, 1])
         #expect(photos.filter { $0.profile == .displayP3 || $0.profile == .adobeRGB }.count == 2)
@@ -47,9 +47,8 @@ import Testing
     }
 
     @Test func cameraSizesComeToTwoToThreeBitsPerPixel() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/sample-photos-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        for photo in try SamplePhotos.write(count: 3, width: 3000, height: 2000, seed: 1, to: folder) {
+        let folder = try TemporaryFolder()
+        for photo in try SamplePhotos.write(count: 3, width: 3000, height: 2000, seed: 1, to: folder.path) {
             #expect((1.9...3.1).contains(photo.bitsPerPixel), "\(photo.path)")
         }
     }

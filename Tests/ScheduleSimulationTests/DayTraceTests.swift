@@ -3,6 +3,7 @@ import Foundation
 import ScheduleSimulation
 import SchedulingCore
 import TaskModel
+import TemporaryFolders
 import Testing
 
 @Suite struct DayTraceTests {
@@ -109,17 +110,15 @@ import Testing
 
     @Test("A recording is read in both of its forms, found beside the day, and begins the day that says no start")
     func recording() throws {
-        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "bgrun-days-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let lines = """
             {"version":1,"time":"2026-03-02T09:00:00+0100","changed":["power"],"conditions":{"power":{"value":"battery"},"batteryPercent":{"value":18},"userIdle":{"value":null,"unknownBecause":"no bus"},"thermal":{"value":"fair"}}}
             {"at": 1772442000.5, "power": "external", "lowPowerMode": true, "availableMemoryBytes": 1000}
 
             """
-        try Data(lines.utf8).write(to: folder.appending(path: "night.jsonl"))
-        try Data("recorded: night.jsonl\nlength: 4h\n".utf8).write(to: folder.appending(path: "day.yml"))
-        let day = try DayTraceReader.read(path: folder.appending(path: "day.yml").path)
+        try folder.write(lines, to: "night.jsonl")
+        try folder.write("recorded: night.jsonl\nlength: 4h\n", to: "day.yml")
+        let day = try DayTraceReader.read(path: folder.file("day.yml"))
         #expect(day.start.text == "2026-03-02 09:00")
         #expect(day.entries.map(\.at) == [.zero, .milliseconds(3_600_500)])
         guard case .conditions(let first) = day.entries[0].happening,
@@ -132,9 +131,9 @@ import Testing
         #expect(second == Conditions(power: .external, lowPowerMode: true, availableMemoryBytes: 1_000))
 
         try Data("{\"at\": 5}\nnonsense\n{\"at\": 6, \"power\": \"wind\"}\n".utf8).write(
-            to: folder.appending(path: "night.jsonl"))
+            to: folder.url.appending(path: "night.jsonl"))
         do throws(FileMistakes) {
-            _ = try DayTraceReader.read(path: folder.appending(path: "day.yml").path)
+            _ = try DayTraceReader.read(path: folder.file("day.yml"))
             Issue.record("a damaged recording was read")
         } catch {
             #expect(error.mistakes.map(\.field).contains("recorded"))

@@ -2,28 +2,20 @@ import Foundation
 import Glibc
 import SystemConditions
 import TaskModel
+import TemporaryFolders
 import Testing
 
 /// A folder that stands for `/`, gone with its test.
 final class Fixture: Sendable {
-    let path: String
+    private let folder: TemporaryFolder
+    var path: String { folder.path }
 
     init(_ files: [String: String] = [:]) throws {
-        path = NSTemporaryDirectory() + "bgrun-conditions-\(getpid())/" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
         for (name, text) in files { try write(text, to: name) }
     }
 
-    deinit {
-        // What cannot be removed stays in the folder for temporary files.
-        _ = try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func write(_ text: String, to name: String) throws {
-        let file = URL(fileURLWithPath: "\(path)/\(name)")
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
-    }
+    func write(_ text: String, to name: String) throws { try folder.write(text, to: name) }
 
     func remove(_ name: String) throws {
         try FileManager.default.removeItem(atPath: "\(path)/\(name)")

@@ -1,15 +1,15 @@
 import Foundation
 import SystemConditions
 import TaskModel
+import TemporaryFolders
 import Testing
 
 /// The files by which a person decides for all of their programs.
 @Suite struct PersonFilesTests {
-    private let files = PersonFiles(folder: NSTemporaryDirectory() + "bgrun-person-" + UUID().uuidString)
+    private let folder: TemporaryFolder
+    private var files: PersonFiles { PersonFiles(folder: folder.path) }
 
-    init() throws {
-        try FileManager.default.createDirectory(atPath: files.folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))

@@ -1,11 +1,15 @@
-import Foundation
 import TaskStore
+import TemporaryFolders
 import Testing
 
 /// Jobs of the service in the store.
 @Suite struct StoredJobTests {
-    private func store() throws -> TaskStore {
-        try TaskStore(folder: NSTemporaryDirectory() + "bgrun-stored-\(UUID().uuidString)", program: "1")
+    private let folder: TemporaryFolder
+    private let store: TaskStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try TaskStore(folder: folder.path, program: "1")
     }
 
     private func job(_ id: UInt64, _ state: StoredJob.State = .waiting) -> StoredJob {
@@ -14,7 +18,6 @@ import Testing
 
     @Test("rule 86: a job is kept with everything that is known of it")
     func aJobIsKeptWhole() throws {
-        let store = try store()
         var job = job(1, .running)
         (job.isPaused, job.attempts, job.losses, job.started, job.ended) = (true, 3, 2, 11, 12)
         (job.outcome, job.status, job.isResumable, job.fraction) = ("stopped.userStop", 75, true, 0.5)
@@ -29,7 +32,6 @@ import Testing
 
     @Test("rule 85: what has not ended is found again, in order of submission")
     func unfinishedJobsAreFound() throws {
-        let store = try store()
         var waiting = job(4)
         waiting.waited = ["noRoom": 1]
         try store.save([job(3, .ended), waiting, job(2, .running), job(5, .ended)])
@@ -38,7 +40,6 @@ import Testing
     }
 
     @Test func aLaterStateTakesThePlaceOfAnEarlierOne() throws {
-        let store = try store()
         try store.save([job(1)])
         var ended = job(1, .ended)
         (ended.started, ended.ended) = (20, 30)

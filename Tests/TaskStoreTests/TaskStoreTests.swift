@@ -3,6 +3,7 @@ import GRDB
 import Glibc
 import TaskModel
 import TaskStore
+import TemporaryFolders
 import Testing
 
 @Suite struct TaskStoreTests {
@@ -160,14 +161,17 @@ import Testing
 
     @Test func theRatesOfEarlierJobsAreARange() throws {
         let store = try open()
-        #expect(try store.rates() == nil)
-        for (index, seconds) in [2.0, 4.0, 0.1].enumerated() {
-            let request = TaskRequest(
-                identifier: TaskIdentifier("bgrun.export.\(index)"), kind: .continued)
+        let export = TaskIdentifier("bgrun.export.9")
+        #expect(try store.rates(ofJobsLike: export) == nil)
+        let jobs = [("export", 2.0), ("export", 4.0), ("export", 0.1), ("verify", 1.0)]
+        for (index, (kind, seconds)) in jobs.enumerated() {
+            let request = TaskRequest(identifier: TaskIdentifier("bgrun.\(kind).\(index)"), kind: .continued)
             let job = try store.begin(request, requestText: "{}", now: 1)
             try store.end(job, .completed(failures: 0), work: (100, seconds), now: Double(index))
         }
-        #expect(try store.rates() == 25...50, "a job that was over at once says nothing")
+        #expect(
+            try store.rates(ofJobsLike: export) == 25...50,
+            "a job that was over at once says nothing, and neither does another kind")
     }
 
     @Test func thousandsOfPathsAreLookedUpAtOnce() throws {

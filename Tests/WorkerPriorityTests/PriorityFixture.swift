@@ -1,27 +1,23 @@
 import Foundation
 import Glibc
+import TemporaryFolders
 import Testing
 import WorkerPriority
 
 /// A system in a folder: a process with its control group, and commands that do as systemd's do.
 final class PriorityFixture: Sendable {
-    let folder: String
+    private let place: TemporaryFolder
+    var folder: String { place.path }
     /// Has no threads in the fixture, so that nothing of this machine's is changed.
     let process: pid_t = 77
 
     init() throws {
-        folder = NSTemporaryDirectory() + "bgrun-priority-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        place = try TemporaryFolder()
         try put("/autogroup-1 nice 0\n", "proc/self/autogroup")
         try put("/autogroup-2 nice 0\n", "proc/77/autogroup")
         try put("0::/\n", "proc/77/cgroup")
         try put("0\n", "proc/77/oom_score_adj")
         try put("1\n", "proc/sys/kernel/sched_autogroup_enabled")
-    }
-
-    deinit {
-        // What cannot be removed stays in the folder for temporary files.
-        _ = try? FileManager.default.removeItem(atPath: folder)
     }
 
     var system: PrioritySystem {
@@ -32,12 +28,7 @@ final class PriorityFixture: Sendable {
             patience: .seconds(60))
     }
 
-    func put(_ text: String, _ path: String) throws {
-        let target = folder + "/" + path
-        try FileManager.default.createDirectory(
-            atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: target))
-    }
+    func put(_ text: String, _ path: String) throws { try place.write(text, to: path) }
 
     func text(_ path: String) -> String? { try? String(contentsOfFile: folder + "/" + path, encoding: .utf8) }
 

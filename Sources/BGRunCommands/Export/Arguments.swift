@@ -125,8 +125,9 @@ struct OutputFlags: ParsableArguments {
     @Option(
         help: .init(
             """
-            Path below the output folder, made of {dir} {stem} {size} {format} {index} {ext}. {dir} is the folder of \
-            the picture below the one that was named; a template without it keeps that folder in front.
+            Path below the output folder, made of {dir} {stem} {type} {size} {format} {index} {ext}. {dir} is the folder \
+            of the picture below the one that was named; a template without it keeps that folder in front. {type} is the \
+            ending of its name.
             """, valueName: "template"))
     var name: String?
 
@@ -178,6 +179,9 @@ struct OutputFlags: ParsableArguments {
 
 /// Bounds that guard against hostile or broken inputs.
 struct LimitFlags: ParsableArguments {
+    /// So few that a picture's bytes can be counted.
+    private static let mostPixels = 1_000_000_000_000
+
     @Option(help: .init("Largest picture in pixels.", valueName: "n"))
     var maxPixels = DecodeLimits().maxPixels
 
@@ -192,6 +196,7 @@ struct LimitFlags: ParsableArguments {
 
     func validate() throws {
         guard maxPixels > 0, maxExpansion > 0, maxScans > 0 else { throw ValidationError("limits are positive") }
+        guard maxPixels <= Self.mostPixels else { throw ValidationError("max-pixels is at most \(Self.mostPixels)") }
     }
 
     var limits: DecodeLimits {

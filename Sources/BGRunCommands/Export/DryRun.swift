@@ -49,13 +49,17 @@ struct DryRun {
 
     private var estimate: ClosedRange<Double> {
         let busy = Double(max(1, min(flags.workerCount, plan.items.count)))
-        let slowest = rates?.lowerBound ?? Self.bytesPerSecond.lowerBound * busy
-        let fastest = rates?.upperBound ?? Self.bytesPerSecond.upperBound * busy
+        let bytes = Double(plan.inputBytes)
         let encoding = encodingSeconds / busy
-        return Double(plan.inputBytes) / fastest + encoding / 2...Double(plan.inputBytes) / slowest + encoding * 2
+        // Rates of whole jobs have an encoder in them, though not always that of this one.
+        if let rates {
+            return max(bytes / rates.upperBound, encoding / 2)...max(bytes / rates.lowerBound, encoding * 2)
+        }
+        let (slowest, fastest) = (Self.bytesPerSecond.lowerBound * busy, Self.bytesPerSecond.upperBound * busy)
+        return bytes / fastest + encoding / 2...bytes / slowest + encoding * 2
     }
 
-    /// What slow encoders add to that.
+    /// What slow encoders take of it.
     private var encodingSeconds: Double {
         plan.items.reduce(0) { sum, item in plan.encodingSeconds(of: item).reduce(sum, +) }
     }

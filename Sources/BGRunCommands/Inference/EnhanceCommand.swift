@@ -36,7 +36,7 @@ struct EnhanceCommand: ParsableCommand {
 
     @Option(
         help: .init(
-            "Path below the output folder, made of {dir} {stem} {format} {index} {ext}.", valueName: "template"))
+            "Path below the output folder, made of {dir} {stem} {type} {format} {index} {ext}.", valueName: "template"))
     var name = "{stem}.{ext}"
 
     @Option(help: .init("Side of a tile in pixels, overlap included.", valueName: "n"))

@@ -16,6 +16,10 @@ struct InferCommand: ParsableCommand {
             inputs have theirs: results.jsonl with a line for each input, or with --as arrays a NumPy file for each output \
             of the model and inputs.jsonl, which says which row is whose.
 
+            With --as boxes the model's first output is [pictures, 4 + classes, boxes] or [pictures, boxes, 5 + classes], \
+            as detectors of the YOLO kind have it: middle, size and scores. [pictures, boxes, 6] is taken for corners, \
+            score and class of boxes that the model has chosen (YOLOv10); of those none is left out for its overlap.
+
             EXAMPLES
               bgrun infer resnet50.onnx photos --out found --as classes --labels imagenet.txt
               bgrun infer yolov8n.onnx photos --out found --as boxes --preset yolo
@@ -46,23 +50,28 @@ struct InferCommand: ParsableCommand {
     @Option(help: .init("Names of the classes, one in each line.", valueName: "file"), completion: .file())
     var labels: String?
 
-    @Option(help: .init("How many classes of each input.", valueName: "n"))
-    var top = 5
+    @Option(help: .init("How many classes of each input; by default \(ResultForm.usualTop).", valueName: "n"))
+    var top: Int?
 
     @Flag(help: "The model gives no probabilities yet: make them of its scores.")
     var softmax = false
 
-    @Option(help: .init("Boxes with lower scores are left out.", valueName: "0...1"))
-    var confidence = 0.25
+    @Option(
+        help: .init(
+            "Boxes with lower scores are left out; by default \(ResultForm.usualConfidence).", valueName: "0...1"))
+    var confidence: Double?
 
-    @Option(help: .init("Of boxes of a class that overlap more, only the best stays.", valueName: "0...1"))
-    var overlap = 0.45
+    @Option(
+        help: .init(
+            "Of boxes of a class that overlap more, only the best stays; by default \(ResultForm.usualOverlap).",
+            valueName: "0...1"))
+    var overlap: Double?
 
-    @Option(help: .init("How tokens become one vector: mean, cls or none.", valueName: "way"))
-    var pooling = Embeddings.Pooling.mean
+    @Option(help: .init("How tokens become one vector: mean (default), cls or none.", valueName: "way"))
+    var pooling: Embeddings.Pooling?
 
-    @Flag(inversion: .prefixedNo, help: "Give embeddings the length 1.")
-    var normalise = true
+    @Flag(inversion: .prefixedNo, help: "Give embeddings the length 1, as by default.")
+    var normalise: Bool?
 
     @Option(
         help: .init(
@@ -73,11 +82,16 @@ struct InferCommand: ParsableCommand {
     @Option(help: .init("A tokenizer.json, for texts.", valueName: "file"), completion: .file())
     var tokenizer: String?
 
-    @Option(help: .init("Tokens of each text; by default as many as the longest of a batch has.", valueName: "n"))
+    @Option(
+        help: .init(
+            "Tokens of each text, to be given for arrays; by default as many as the longest of a batch has.",
+            valueName: "n"))
     var length: Int?
 
-    @Option(help: .init("The field of .jsonl files that holds the text.", valueName: "name"))
-    var field = "text"
+    @Option(
+        help: .init(
+            "The field of .jsonl files that holds the text; by default \(TextTerms.usualField).", valueName: "name"))
+    var field: String?
 
     @Option(
         help: .init(
@@ -112,14 +126,35 @@ struct InferCommand: ParsableCommand {
         guard precision != .fp16 || job.gpu || job.preferGpu else {
             throw ValidationError("--precision fp16 is how devices keep values: add --gpu or --prefer-gpu")
         }
-        guard top > 0 else { throw ValidationError("--top takes a positive number") }
-        guard (0...1).contains(confidence), (0...1).contains(overlap) else {
+        guard precision != .bf16 || !job.gpu else {
+            throw ValidationError("--precision bf16 is how the CPU computes: leave out --gpu")
+        }
+        guard top ?? 1 > 0 else { throw ValidationError("--top takes a positive number") }
+        guard (0...1).contains(confidence ?? 0), (0...1).contains(overlap ?? 0) else {
             throw ValidationError("--confidence and --overlap take numbers from 0 to 1")
         }
-        guard length.map({ $0 > 0 }) ?? true else { throw ValidationError("--length takes a positive number") }
+        guard Tokenizer.lengths.contains(length ?? 1) else {
+            throw ValidationError("--length takes a number from 1 to \(Tokenizer.lengths.upperBound)")
+        }
+        for (option, isGiven, forms) in formOptions where isGiven && !forms.contains(form) {
+            throw ValidationError("\(option) goes with --as \(forms.map(\.rawValue).joined(separator: " or "))")
+        }
+        guard tokenizer != nil || length == nil && field == nil else {
+            throw ValidationError("\(length == nil ? "--field" : "--length") goes with --tokenizer")
+        }
         guard Extents.parse(extent) != nil else {
             throw ValidationError("--extent takes a name and a number, as in batch=8")
         }
+    }
+
+    /// Options that say something of some forms of results alone.
+    private var formOptions: [(option: String, isGiven: Bool, forms: [Form])] {
+        [
+            ("--labels", labels != nil, [.classes, .boxes]), ("--top", top != nil, [.classes]),
+            ("--softmax", softmax, [.classes]), ("--confidence", confidence != nil, [.boxes]),
+            ("--overlap", overlap != nil, [.boxes]), ("--pooling", pooling != nil, [.embeddings]),
+            ("--normalise", normalise == true, [.embeddings]), ("--no-normalise", normalise == false, [.embeddings]),
+        ]
     }
 
     func run() throws {
@@ -138,15 +173,20 @@ struct InferCommand: ParsableCommand {
         let form: ResultForm =
             switch self.form {
             case .arrays: .arrays
-            case .classes: .classes(top: top, softmax: softmax, labels: labels)
-            case .boxes: .boxes(confidence: confidence, overlap: overlap, labels: labels)
-            case .embeddings: .embeddings(pooling, normalise: normalise)
+            case .classes: .classes(top: top ?? ResultForm.usualTop, softmax: softmax, labels: labels)
+            case .boxes:
+                .boxes(
+                    confidence: confidence ?? ResultForm.usualConfidence, overlap: overlap ?? ResultForm.usualOverlap,
+                    labels: labels)
+            case .embeddings: .embeddings(pooling ?? ResultForm.usualPooling, normalise: normalise ?? true)
             }
+        let text = tokenizer.map {
+            TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field ?? TextTerms.usualField)
+        }
         return InferenceTerms(
             model: ModelTerms(path: model), extents: Extents.parse(extent) ?? [:],
             batch: batch ?? InferenceTerms.usualBatch, precision: precision, preset: preset,
-            text: tokenizer.map { TextTerms(tokenizer: CanonicalPath.input($0), length: length, field: field) },
-            form: form)
+            text: text, form: form)
     }
 }
 

@@ -13,6 +13,8 @@ struct InferencePlanner {
     /// Names of the model's inputs and outputs.
     var inputs: [String]
     var outputs: [String]
+    /// Texts of several lengths would have rows that do not go into one array.
+    var textsNeedLength: Bool
     var existing: ExistingPolicy
     var program: String
 
@@ -20,6 +22,8 @@ struct InferencePlanner {
     private static let partsPrefix = ".bgrun-parts-"
     /// Of a long array, where batches may be large.
     private static let fewestBatches = 16
+    /// Each takes about a kilobyte here, two files and a record in the journal.
+    private static let mostBatches = 1 << 20
 
     func plan(
         _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
@@ -146,6 +150,13 @@ struct InferencePlanner {
             do throws(DataError) {
                 let rows = try rowCount(file, kind)
                 let together = rowsTogether(kind, of: rows)
+                guard rows / together < Self.mostBatches - batches.count else {
+                    plan.refusals.append(
+                        .init(
+                            code: "tooManyInputs",
+                            sentence: "\(file.path): \(rows) inputs in batches of \(together) are too many for a job"))
+                    continue
+                }
                 for start in stride(from: 0, to: rows, by: together) {
                     let range = start..<min(start + together, rows)
                     let bytes = file.identity.size * Int64(range.count) / Int64(max(rows, 1))
@@ -158,6 +169,13 @@ struct InferencePlanner {
             }
         }
         addPictures()
+        // Within a batch they are filled up to the longest.
+        if textsNeedLength, batches.count(where: { [.lines, .jsonLines].contains($0.item.sources[0].kind) }) > 1 {
+            plan.refusals.append(
+                .init(
+                    code: "needsLength",
+                    sentence: "texts go into one array where --length says how many tokens each has"))
+        }
         return batches
     }
 
@@ -185,19 +203,28 @@ struct InferencePlanner {
         try withOpenFile(file.path) { open throws(DataError) in
             switch kind {
             case .picture: return 1
-            case .array: return try NPYFile(open).rowCount
+            case .array: return try rowCount([try NPYFile(open).header])
             case .archive:
                 let archive = try NPZFile(open)
-                let counts = try inputs.map { name throws(DataError) in try archive.header(of: name).rowCount }
-                guard Set(counts).count == 1, let count = counts.first else {
-                    throw DataError.mismatch("Its arrays have different numbers of rows: \(counts).")
-                }
-                return count
+                return try rowCount(try inputs.map { name throws(DataError) in try archive.header(of: name) })
             case .lines: return try TextSource(open, format: .lines).count
             case .jsonLines:
-                return try TextSource(open, format: .jsonLines(field: terms.text?.field ?? "text")).count
+                return try TextSource(open, format: .jsonLines(field: terms.text?.field ?? TextTerms.usualField)).count
             }
         }
+    }
+
+    /// Of arrays whose rows go together.
+    private func rowCount(_ headers: [NPYHeader]) throws(DataError) -> Int {
+        let counts = headers.map(\.rowCount)
+        guard Set(counts).count == 1, let count = counts.first else {
+            throw DataError.mismatch("Its arrays have different numbers of rows: \(counts).")
+        }
+        // A file of any size may say that there are so many.
+        guard count <= 1 || headers.contains(where: { $0.dataByteCount > 0 }) else {
+            throw DataError.mismatch("Its \(count) rows have no bytes.")
+        }
+        return count
     }
 
     private func batch(

@@ -49,7 +49,7 @@ enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
         case .bf16: return .bfloat16
         case .auto:
             var sample: [String: Tensor] = [:]
-            for (name, type) in types { sample[name] = try .madeUp(type) }
+            for (name, type) in types { sample[name] = try .madeUp(type, for: name) }
             // Other inputs differ up to 1.7 times as much as made up ones: noise, on three networks.
             return .automatic(tolerance: Self.tolerance / 2, samples: [sample])
         }
@@ -57,14 +57,19 @@ enum PrecisionChoice: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 extension Tensor {
-    /// Floats between -1 and 1, zeros else; the same for the same type.
+    /// What an input of that name may be given: floats between -1 and 1, zeros else, but ones for the tokens of a text and for
+    /// masks, which would be padding and nothing else. The same for the same type.
     ///
-    /// - Throws: `wrongInput` where an extent is open.
-    static func madeUp(_ type: TensorType) throws(ModelError) -> Tensor {
+    /// - Throws: `wrongInput` where an extent is open, `tooLarge` where elements cannot be counted, `unsupported` for strings.
+    static func madeUp(_ type: TensorType, for name: String) throws(ModelError) -> Tensor {
         guard let shape = type.extents else { throw .wrongInput("\(type) leaves open how large it is") }
-        guard type.elementType == .float32 else { return try Tensor(type.elementType, shape: shape) }
-        let count = shape.reduce(1, *)
-        return try Tensor(.float32, shape: shape, elements: (0..<count).map { Float($0 &* 7919 % 2001) / 1000 - 1 })
+        let count = try Inference.Extents.count(shape)
+        guard type.elementType.isFloat else {
+            let value: Int64 = name == "input_ids" || name.hasSuffix("mask") ? 1 : 0
+            return try Tensor(type.elementType, shape: shape, integers: [Int64](repeating: value, count: count))
+        }
+        let numbers = (0..<count).map { Double(Float($0 &* 7919 % 2001) / 1000 - 1) }
+        return try Tensor(type.elementType, shape: shape, doubles: numbers)
     }
 }
 
@@ -108,6 +113,8 @@ struct TextTerms: Codable, Hashable, Sendable {
     var length: Int?
     /// The field of JSON lines that holds the text.
     var field: String
+
+    static let usualField = "text"
 }
 
 /// What is made of a model's outputs.
@@ -118,6 +125,12 @@ enum ResultForm: Codable, Hashable, Sendable {
     case classes(top: Int, softmax: Bool, labels: String?)
     case boxes(confidence: Double, overlap: Double, labels: String?)
     case embeddings(Embeddings.Pooling, normalise: Bool)
+
+    // Where nobody says otherwise.
+    static let usualTop = 5
+    static let usualConfidence = 0.25
+    static let usualOverlap = 0.45
+    static let usualPooling = Embeddings.Pooling.mean
 
     var labels: String? {
         switch self {

@@ -24,6 +24,8 @@ struct InferenceWork: Work {
     private let isBatchGiven: Bool
     /// Names of the model's inputs and outputs, once it was looked at.
     private var ports: (inputs: [String], outputs: [String])?
+    /// As ``InferencePlanner/textsNeedLength``, likewise.
+    private var textsNeedLength = false
 
     /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
     init(_ command: InferCommand) throws {
@@ -65,6 +67,11 @@ struct InferenceWork: Work {
                 return .refused(
                     "extent", .usage, "bgrun: nothing was started: no input has an extent \"\(unknown)\"; \(known).\n")
             }
+            let sized = model.withExtents(terms.extents)
+            _ = try sized.fixedRows()
+            if terms.form == .arrays, let text = terms.text, text.length == nil {
+                textsNeedLength = sized.rowsFollowLength(SampleReader.lengthStep, 2 * SampleReader.lengthStep)
+            }
             if !isBatchGiven {
                 // Shapes that do not fit together are told of with the inputs.
                 terms.arrayBatches = try? model.rowBatches(
@@ -76,7 +83,10 @@ struct InferenceWork: Work {
         }
         do throws(DataError) {
             if let text = terms.text {
-                _ = try withOpenFile(text.tokenizer) { file throws(DataError) in try Tokenizer(file) }
+                let tokenizer = try withOpenFile(text.tokenizer) { file throws(DataError) in try Tokenizer(file) }
+                // Where it cuts texts at a length that they are filled up to anyway, there is one length.
+                let longest = tokenizer.largestLength ?? .max
+                textsNeedLength = textsNeedLength && longest > SampleReader.lengthStep
             }
             _ = try RowForm(terms.form)
         } catch {
@@ -94,7 +104,7 @@ struct InferenceWork: Work {
     private var planner: InferencePlanner {
         InferencePlanner(
             folder: folder, terms: terms, inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [],
-            existing: job.existing, program: Program.version)
+            textsNeedLength: textsNeedLength, existing: job.existing, program: Program.version)
     }
 
     func show(_ plan: InferencePlan, rates: ClosedRange<Double>?) -> ExitStatus {

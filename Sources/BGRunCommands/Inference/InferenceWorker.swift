@@ -59,22 +59,17 @@ final class InferenceWorker {
             while let first = left.first, let sample = try? samples[first].get() {
                 var together = Array(left)
                 do {
-                    let prepared = try models.prepared(for: sample.types, on: item.lane)
-                    try checkMemory(prepared, item.limits)
+                    let prepared = try prepared(models, sample.types, item)
                     together = Array(left.prefix(prepared.rows))
                     pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
                     let (places, inputs) = try joined(together, &samples, prepared, models)
                     if !places.isEmpty {
-                        // Without such rows: without batches from now on, and these inputs anew.
-                        guard let made = try execute(prepared, inputs, count: places.count, models, pulse) else {
-                            left = left.filter { (try? samples[$0].get()) != nil }[...]
-                            continue
-                        }
+                        let made = try execute(prepared, inputs, count: places.count, models, pulse)
                         for (place, row) in zip(places, made) { rows[place] = row }
                     }
                 } catch let error as ModelError where error.isOfInputs {
                     if error.code == .wrongValue, together.count > 1 {
-                        try alone(together, models, item.lane, pulse, &samples, &rows)
+                        try alone(together, models, item, pulse, &samples, &rows)
                     } else {
                         for place in together { samples[place] = .failure(DataError(error)) }
                     }
@@ -165,34 +160,38 @@ final class InferenceWorker {
         return made
     }
 
-    /// What a run needs beside the inputs has to fit into the item's share.
-    private func checkMemory(_ prepared: PreparedModels.Prepared, _ limits: DecodeLimits) throws {
-        let bytes = prepared.byteCount
-        guard bytes <= limits.maxWorkingBytes else {
-            throw ExportFailure(
-                "memoryShare", "needs \(bytes >> 20) MiB of memory; \(limits.maxWorkingBytes >> 20) MiB are allowed")
-        }
+    /// The model for inputs like these. What it needs has to fit into the item's share, and is looked at before memory is
+    /// taken for it, as far as it is known by then.
+    private func prepared(
+        _ models: PreparedModels, _ types: [String: TensorType], _ item: InferenceItem
+    ) throws -> PreparedModels.Prepared {
+        let allowed = item.limits.maxWorkingBytes
+        let least = try models.leastByteCount(for: types, on: item.lane)
+        guard least <= allowed else { throw ExportFailure.memoryShare(least, of: allowed) }
+        let prepared = try models.prepared(for: types, on: item.lane)
+        guard prepared.byteCount <= allowed else { throw ExportFailure.memoryShare(prepared.byteCount, of: allowed) }
+        return prepared
     }
 
     /// Runs inputs together, the first `count` of which are wanted.
     ///
-    /// - Returns: For each of them its row of each output; nil where the model has no such rows.
+    /// - Returns: For each of them its row of each output; of an output without rows, which is of one input then, all of it.
     private func execute(
         _ prepared: PreparedModels.Prepared, _ inputs: [String: Tensor], count: Int, _ models: PreparedModels,
         _ pulse: BatchPulse
-    ) throws -> [[Tensor]]? {
-        let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
-        let values = models.outputs.compactMap { outputs[$0] }
-        if prepared.rows > 1, !values.allSatisfy({ $0.shape.first == prepared.rows }) {
-            guard !models.isFixed else {
-                throw DataError.mismatch("The model takes \(prepared.rows) inputs at once, and gives no row for each.")
-            }
-            models.leaveBatches()
-            return nil
+    ) throws -> [[Tensor]] {
+        guard prepared.rows == 1 || models.outputs.allSatisfy(prepared.rowOutputs.contains) else {
+            throw DataError.mismatch("The model takes \(prepared.rows) inputs at once, and gives no row for each.")
         }
+        let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
         return try (0..<count).map { row in
-            try values.map { value in
-                guard prepared.rows > 1 || value.shape.first == 1 else { return try value.reshaped([1] + value.shape) }
+            try models.outputs.compactMap { name -> Tensor? in
+                guard let value = outputs[name] else { return nil }
+                guard prepared.rowOutputs.contains(name) else { return try value.reshaped([1] + value.shape) }
+                guard value.shape.first == prepared.rows else {
+                    throw DataError.mismatch(
+                        "The output \"\(name)\" has the shape \(value.shape), and not \(prepared.rows) rows.")
+                }
                 return try Batch.rows(row..<(row + 1), of: value)
             }
         }
@@ -200,15 +199,15 @@ final class InferenceWorker {
 
     /// One of several inputs has no result: each is run by itself, so that the others keep theirs.
     private func alone(
-        _ places: [Int], _ models: PreparedModels, _ lane: LaneChoice, _ pulse: BatchPulse,
+        _ places: [Int], _ models: PreparedModels, _ item: InferenceItem, _ pulse: BatchPulse,
         _ samples: inout [Swift.Result<Sample, DataError>], _ rows: inout [[Tensor]?]
     ) throws {
         for (place, tensors) in tensors(places, &samples) {
             do {
                 let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
-                let prepared = try models.prepared(for: types, on: lane)
+                let prepared = try prepared(models, types, item)
                 let inputs = try filled([tensors], prepared, models)
-                rows[place] = try execute(prepared, inputs, count: 1, models, pulse)?.first
+                rows[place] = try execute(prepared, inputs, count: 1, models, pulse).first
             } catch let error as ModelError where error.isOfInputs {
                 samples[place] = .failure(DataError(error))
             }

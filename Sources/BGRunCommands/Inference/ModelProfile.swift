@@ -35,7 +35,7 @@ struct ModelProfile {
             throw .wrongInput(
                 "the input \"\(port.name)\" leaves open how large it is (\(open.joined(separator: ", ")))")
         }
-        return try .madeUp(type)
+        return try .madeUp(type, for: port.name)
     }
 
     /// A table by operator, and the steps that take most.

@@ -7,8 +7,11 @@ final class PreparedModels {
     struct Prepared {
         /// Rows that go through it at once.
         var rows: Int
+        /// Outputs with a row for each of those. Where the file leaves open how many go through, several do so only with
+        /// all of its outputs among these.
+        var rowOutputs: Set<String>
         var steps: Int
-        /// What runs need beside their inputs, in memory of the host.
+        /// What runs need with their inputs, in memory of the host.
         var byteCount: Int
         /// Computes the outputs; asks before each step, or before each group of launches, whether to stop.
         var execute: (_ inputs: [String: Tensor], _ shouldStop: () -> Bool) throws(ModelError) -> [String: Tensor]
@@ -22,8 +25,6 @@ final class PreparedModels {
     /// What weights were laid out for, where that is worth keeping.
     private var news: [LaidOutModel] = []
     private var kept: [(types: [String: TensorType], lane: LaneChoice, prepared: Prepared)] = []
-    /// Some output does not have a row for each input: batches are not possible.
-    private(set) var isSingle = false
 
     /// Types for which a model is kept prepared.
     private static let keptCount = 4
@@ -42,16 +43,7 @@ final class PreparedModels {
         self.devices = devices
         laidOut = LaidOutWeights(entry)
         self.precision = precision
-        var model = model
-        model.graph.inputs = model.graph.inputs.map { port in
-            guard var type = port.type else { return port }
-            type.shape = type.shape?.map { dimension in
-                guard case .symbol(let name) = dimension, let extent = extents[name] else { return dimension }
-                return .known(extent)
-            }
-            return Graph.Port(port.name, type)
-        }
-        self.model = model
+        self.model = model.withExtents(extents)
         largestBatch = batch
     }
 
@@ -77,9 +69,29 @@ final class PreparedModels {
         return prepared
     }
 
+    /// What the model for inputs like these needs at least in memory of the host, as far as that is known before it is
+    /// prepared: its inputs, and on the CPU its weights, which bfloat16 halves.
+    ///
+    /// - Throws: `wrongInput` for a number of rows that is not possible.
+    func leastByteCount(for single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
+        let rows = try model.fixedRows()
+        let weights = lane == .cpu ? model.graph.initialisers.values.reduce(0) { $0 + $1.byteCount } : 0
+        return weights / 2 + Self.byteCount(single, rows: rows ?? 1)
+    }
+
+    /// Of so many inputs like these; at most 2^60.
+    private static func byteCount(_ single: [String: TensorType], rows: Int) -> Int {
+        let bytes = single.values.reduce(0.0) { sum, type in
+            sum + (type.extents ?? []).reduce(Double(type.elementType.byteCount)) { $0 * Double($1) }
+        }
+        return Int(min(bytes * Double(rows), 0x1p60))
+    }
+
     private func prepare(
         _ rows: Int, _ types: [String: TensorType], on lane: LaneChoice
     ) throws(ModelError) -> Prepared {
+        let rowOutputs = model.rowOutputs(types)
+        let inputBytes = Self.byteCount(types, rows: 1)
         switch lane {
         case .cpu:
             let before = laidOut.madeByteCount
@@ -88,18 +100,24 @@ final class PreparedModels {
             if laidOut.madeByteCount - before >= WeightCache.fewestBytes {
                 news += [LaidOutModel(types)].compactMap(\.self)
             }
-            let run = try CompiledModel.Run(compiled)
+            // Its memory is taken once somebody has looked at how much that is.
+            var held: CompiledModel.Run?
             return Prepared(
-                rows: rows, steps: compiled.stepCount,
+                rows: rows, rowOutputs: rowOutputs, steps: compiled.stepCount,
                 byteCount: compiled.arenaByteCount + compiled.scratchpadByteCount + compiled.constantByteCount
+                    + inputBytes
             ) { inputs, shouldStop throws(ModelError) in
-                try run.execute(inputs, shouldStop: shouldStop)
+                let run: CompiledModel.Run
+                if let held { run = held } else { run = try CompiledModel.Run(compiled) }
+                held = run
+                return try run.execute(inputs, shouldStop: shouldStop)
             }
         case .openCL(let identity):
             let compiled = try OpenCLModel(
                 model, on: try devices.device(identity, precision.storage), inputs: types)
-            return Prepared(rows: rows, steps: compiled.stepCount, byteCount: 0) {
-                inputs, shouldStop throws(ModelError) in
+            return Prepared(
+                rows: rows, rowOutputs: rowOutputs, steps: compiled.stepCount, byteCount: inputBytes
+            ) { inputs, shouldStop throws(ModelError) in
                 try compiled.execute(inputs, shouldStop: shouldStop)
             }
         }
@@ -114,22 +132,11 @@ final class PreparedModels {
     /// Gives up what lies on devices.
     func forgetDevices() { kept.removeAll { $0.lane != .cpu } }
 
-    /// From now on one row at a time.
-    func leaveBatches() {
-        isSingle = true
-        kept = []
-    }
-
-    /// The file says how many rows go through at once.
-    var isFixed: Bool { leading.contains { $0.extent != nil } }
-
-    private var leading: [Dimension] { ports.compactMap { $0.type?.shape?.first } }
-
     private func rows(_ single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
-        if let fixed = leading.compactMap(\.extent).first { return fixed }
-        guard !isSingle, leading.count == ports.count else { return 1 }
+        if let fixed = try model.fixedRows() { return fixed }
+        guard ports.allSatisfy({ $0.type?.shape?.isEmpty == false }) else { return 1 }
         // A device is fed by what goes through it at once, and is stopped between groups of launches.
-        guard lane == .cpu else { return largestBatch }
-        return try model.rowsAtOnce(inputs: single, most: largestBatch)
+        let rows = try lane == .cpu ? model.rowsAtOnce(inputs: single, most: largestBatch) : largestBatch
+        return rows > 1 && model.givesRows(for: single, atOnce: rows) ? rows : 1
     }
 }

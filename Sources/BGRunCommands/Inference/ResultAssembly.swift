@@ -20,10 +20,13 @@ struct ResultAssembly {
     /// - Throws: `ExportFailure`, and `DataError` for arrays that do not go together.
     func write() throws -> [MadeOutput] {
         var made: [MadeOutput] = []
+        // All of them go together, or none is written.
+        let arrays = try plan.results.indices.dropLast().map { try parts(of: $0) }
         for (number, result) in plan.results.enumerated() {
             // The lines come last.
             let isLines = number == plan.results.count - 1
-            let isWritten = isLines ? try writeLines(result.path) : try writeArray(number, result.path)
+            let isWritten =
+                isLines ? try writeLines(result.path) : try writeArray(number, arrays[number], result.path)
             guard isWritten, let file = ExistingFile(result.path) else { continue }
             made.append(MadeOutput(path: result.path, identity: file.identity, width: 0, height: 0, checksum: ""))
         }
@@ -57,31 +60,44 @@ struct ResultAssembly {
         return true
     }
 
-    /// - Returns: false where no batch has a row.
-    private func writeArray(_ output: Int, _ path: String) throws -> Bool {
+    /// Parts of an output by the places of their batches, and how their rows lie in its file.
+    private struct ArrayParts {
+        var headers: [Int: NPYHeader]
+        var assembly: NPYAssembly
+    }
+
+    /// - Returns: nil where no batch has a row.
+    private func parts(of output: Int) throws -> ArrayParts? {
         var headers: [Int: NPYHeader] = [:]
         for (place, batch) in plan.batches.enumerated() where isThere(batch) {
             let part = batch.item.array(output)
             guard ExistingFile(part) != nil else { continue }
             headers[place] = try withOpenFile(part) { file throws(DataError) in try NPYFile(file).header }
         }
-        guard let like = headers.min(by: { $0.key < $1.key })?.value else { return false }
+        guard let like = headers.min(by: { $0.key < $1.key })?.value else { return nil }
         if let other = headers.values.first(where: {
             $0.rowShape != like.rowShape || $0.elementType != like.elementType
         }) {
             throw ExportFailure(
                 "mismatch",
-                "rows of \(path) have the shapes \(like.rowShape) and \(other.rowShape), which do not go together")
+                "rows of \(plan.results[output].path) have the shapes \(like.rowShape) and \(other.rowShape), which do "
+                    + "not go together")
         }
-        let assembly = try NPYAssembly(elementType: like.elementType, rowShape: like.rowShape)
+        return ArrayParts(
+            headers: headers, assembly: try NPYAssembly(elementType: like.elementType, rowShape: like.rowShape))
+    }
+
+    /// - Returns: false where no batch has a row.
+    private func writeArray(_ output: Int, _ parts: ArrayParts?, _ path: String) throws -> Bool {
+        guard let parts else { return false }
         let file = try OutputFile(path: path, in: outputs)
         let count = plan.batches.reduce(0) { $0 + $1.item.count }
-        try write(assembly.header(rowCount: count), to: file)
+        try write(parts.assembly.header(rowCount: count), to: file)
         for (place, batch) in plan.batches.enumerated() {
-            if let header = headers[place] {
+            if let header = parts.headers[place] {
                 try copy(batch.item.array(output), from: header.byteCount, to: file)
             } else {
-                let filler = try RowForm.filler(assembly)
+                let filler = try RowForm.filler(parts.assembly)
                 for _ in batch.item.names { try write(filler, to: file) }
             }
         }

@@ -75,6 +75,14 @@ final class SampleReader {
     private var preset: ImagePreset?
     private var tokenizer: Tokenizer?
     private var texts: TextFile?
+    private var arrays: Arrays?
+
+    /// What the archive that the last batch came from gives the model's inputs, as it was when its arrays were read.
+    private struct Arrays {
+        let key: FileKey
+        let identity: FileIdentity
+        let tensors: [String: Tensor]
+    }
 
     /// The text file that the last batch came from, kept open with the index of its texts.
     private final class TextFile {
@@ -102,7 +110,7 @@ final class SampleReader {
     /// The largest array of one input.
     fileprivate static let largestBytes = 1 << 30
     /// Texts are padded to a multiple of this, so that few lengths have to be prepared.
-    private static let lengthStep = 32
+    static let lengthStep = 32
 
     init(_ terms: InferenceTerms, _ ports: [Graph.Port]) {
         self.terms = terms
@@ -115,11 +123,12 @@ final class SampleReader {
     func samples(
         of source: InferenceItem.Source, _ descriptor: Int32, limits: DecodeLimits, shouldStop: @escaping () -> Bool
     ) throws(DataError) -> [Result<Sample, DataError>] {
+        if source.kind != .archive { arrays = nil }
         switch source.kind {
-        case .picture: [.success(try picture(descriptor, limits, shouldStop))]
-        case .array: try array(descriptor, source.rows)
-        case .archive: try archive(descriptor, source.rows)
-        case .lines, .jsonLines: try text(descriptor, source)
+        case .picture: return [.success(try picture(descriptor, limits, shouldStop))]
+        case .array: return try array(descriptor, source.rows)
+        case .archive: return try archive(descriptor, source.rows)
+        case .lines, .jsonLines: return try text(descriptor, source)
         }
     }
 
@@ -163,17 +172,33 @@ final class SampleReader {
     }
 
     private func archive(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
+        let tensors = try tensors(ofArchive: descriptor)
+        return try rows.map { row throws(DataError) in
+            var sample: [String: Tensor] = [:]
+            for (name, tensor) in tensors { sample[name] = try Batch.rows(row..<(row + 1), of: tensor) }
+            return .success(Sample(sample))
+        }
+    }
+
+    /// Whole arrays: what is compressed cannot be read from the middle. They are kept for the batches that follow.
+    private func tensors(ofArchive descriptor: Int32) throws(DataError) -> [String: Tensor] {
+        let status = try Self.status(of: descriptor)
+        if let arrays, arrays.key == FileKey(status), arrays.identity == FileIdentity(status) { return arrays.tensors }
+        arrays = nil
         let file = try NPZFile(try OpenFile(descriptor: descriptor))
         var tensors: [String: Tensor] = [:]
         for port in ports {
             let array = try file.array(port.name, largestBytes: Self.largestBytes)
             tensors[port.name] = try Self.converted(array, for: port)
         }
-        return try rows.map { row throws(DataError) in
-            var sample: [String: Tensor] = [:]
-            for (name, tensor) in tensors { sample[name] = try Batch.rows(row..<(row + 1), of: tensor) }
-            return .success(Sample(sample))
-        }
+        arrays = Arrays(key: FileKey(status), identity: FileIdentity(status), tensors: tensors)
+        return tensors
+    }
+
+    private static func status(of descriptor: Int32) throws(DataError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw DataError.mismatch("The file cannot be looked at.") }
+        return status
     }
 
     /// The type that the model takes in place of an array's, where that type has its numbers.
@@ -206,20 +231,20 @@ final class SampleReader {
         guard let textTerms = terms.text else { throw DataError.mismatch("Texts need a tokenizer.") }
         let tokenizer = try tokenizer(textTerms)
         let file = try textSource(descriptor, source.kind, textTerms)
+        // As long as the person says, else as the model does, else as the longest text asks for.
+        let declared = ports.first { $0.name == "input_ids" || ports.count == 1 }?.type?.shape ?? []
+        let length = textTerms.length ?? (declared.count > 1 ? declared[1].extent : nil)
         var failures: [Int: DataError] = [:]
-        var texts: [String] = []
+        var encodings: [Tokenizer.Encoding] = []
         for row in source.rows {
             do throws(DataError) {
-                texts.append(try file.text(at: row))
+                encodings.append(try tokenizer.encode(try file.text(at: row), length: length))
             } catch {
                 failures[row] = error
             }
         }
-        guard !texts.isEmpty else { return source.rows.compactMap { failures[$0].map { .failure($0) } } }
-        // As long as the person says, else as the model does, else as the longest text asks for.
-        let declared = ports.first { $0.name == "input_ids" || ports.count == 1 }?.type?.shape ?? []
-        let length = textTerms.length ?? (declared.count > 1 ? declared[1].extent : nil)
-        let rows = try tokenizer.rows(texts, length: length, multipleOf: Self.lengthStep)
+        guard !encodings.isEmpty else { return source.rows.compactMap { failures[$0].map { .failure($0) } } }
+        let rows = try tokenizer.rows(of: encodings, length: length, multipleOf: Self.lengthStep)
         var given: [(String, Tensor)] = []
         for port in ports {
             let tensor: Tensor
@@ -256,8 +281,7 @@ final class SampleReader {
     private func textSource(
         _ descriptor: Int32, _ kind: InferenceItem.Source.Kind, _ terms: TextTerms
     ) throws(DataError) -> TextSource {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw DataError.mismatch("The file cannot be looked at.") }
+        let status = try Self.status(of: descriptor)
         if let texts, texts.key == FileKey(status), texts.identity == FileIdentity(status) { return texts.source }
         texts = nil
         let format: TextSource.Format = kind == .jsonLines ? .jsonLines(field: terms.field) : .lines

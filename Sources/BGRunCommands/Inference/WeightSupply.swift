@@ -132,7 +132,8 @@ struct LayingOut {
         guard let key = Digest(hexadecimal: order.key) else { return false }
         let laidOut = LaidOutWeights(known.flatMap { WeightEntry(descriptor: $0, key: key) })
         do throws(ModelError) {
-            let model = try ModelImporter().load(path: order.model.path)
+            // The extents are those of the types.
+            let model = try ModelImporter().load(path: order.model.path).withExtents([:])
             for types in order.laidOut.map(\.types) {
                 _ = try CompiledModel(
                     model, inputs: types, precision: try order.precision.precision(types), laidOut: laidOut)

@@ -83,6 +83,7 @@ struct ExportPlanner {
         plan.settled = scan.problems.map { InputRecord(problem: $0) }
         plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
         var files = try withoutOwnOutputs(scan, journal, &plan)
+        if templates.contains(where: \.hasIndex) { leaveOutStrangers(of: &files, &plan) }
         var candidates = candidates(for: files, &plan.refusals)
         let strangers = strangersInCollisions(candidates, files)
         if !strangers.isEmpty {
@@ -124,6 +125,16 @@ struct ExportPlanner {
         return candidates
     }
 
+    /// What is no picture, and has no name of one, gets no number.
+    private func leaveOutStrangers(of files: inout [InputFile], _ plan: inout ExportPlan) {
+        files.removeAll { file in
+            guard !file.isNamed, !PictureNames.promisePicture(file.name), !ContentCheck.looksLikePicture(file.path)
+            else { return false }
+            plan.settled.append(InputRecord(notAPicture: file))
+            return true
+        }
+    }
+
     /// Files of a walk that share a path with another input and are no pictures: they take no part.
     private func strangersInCollisions(_ candidates: [Candidate], _ files: [InputFile]) -> Set<Int> {
         var strangers: Set<Int> = []
@@ -147,7 +158,8 @@ struct ExportPlanner {
                     code: "collision",
                     sentence: inputs[0] == inputs[1]
                         ? "two outputs of \(inputs[0]) go to \(candidate.path); tell them apart with {size} or {format}"
-                        : "\(inputs[0]) and \(inputs[1]) both go to \(candidate.path)"))
+                        : "\(inputs[0]) and \(inputs[1]) both go to \(candidate.path); tell them apart with {type} or "
+                            + "{index} in --name"))
         }
         return refusals
     }

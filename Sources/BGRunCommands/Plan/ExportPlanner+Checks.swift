@@ -63,6 +63,13 @@ extension ExportPlanner {
                 "--max-bytes lowers the quality, and its output is \(candidate.format.rawValue), which has none"
             )
         }
+        if specs[candidate.spec].settings.lossless && !candidate.format.canBeLossless {
+            return (
+                "needsLossless",
+                "--lossless needs a format that can be, as --format webp or png, and its output is "
+                    + candidate.format.rawValue
+            )
+        }
         return nil
     }
 

@@ -6,7 +6,7 @@ struct NameTemplate: Hashable, Sendable {
     struct Values {
         /// Folder of the input below the folder that was named; empty at its top.
         var folder: String
-        /// File name of the input.
+        /// File name of the input, whose ending is `{type}`.
         var inputName: String
         var format: ImageFormat
         var size: String
@@ -15,7 +15,7 @@ struct NameTemplate: Hashable, Sendable {
         var inputCount: Int
     }
 
-    static let placeholders = ["dir", "stem", "ext", "size", "index", "format"]
+    static let placeholders = ["dir", "stem", "type", "ext", "size", "index", "format"]
 
     private enum Part: Hashable {
         case text(String)
@@ -46,6 +46,9 @@ struct NameTemplate: Hashable, Sendable {
         self.parts = namesFolder ? parts : [.placeholder("dir"), .text("/")] + parts
     }
 
+    /// Whether inputs are numbered.
+    var hasIndex: Bool { parts.contains(.placeholder("index")) }
+
     /// The path below the output folder, or nil when it would leave it or is no name of a file.
     func path(_ values: Values) -> String? {
         let rendered = parts.map { part in
@@ -67,6 +70,7 @@ extension NameTemplate.Values {
         switch placeholder {
         case "dir": return folder
         case "stem": return Self.stem(inputName)
+        case "type": return String(inputName.dropFirst(Self.stem(inputName).count + 1))
         case "ext": return format.fileExtension
         case "size": return size
         case "format": return format.rawValue

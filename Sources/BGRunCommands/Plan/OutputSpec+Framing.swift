@@ -6,7 +6,10 @@ extension OutputSpec {
 
     static func crop(_ text: String) throws(Mistake) -> Crop {
         let shape = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
-        if shape.count == 2, let width = shape[0], let height = shape[1], (0.01...100).contains(width / height) {
+        let sides = 0.001...Double(longestEdge)
+        if shape.count == 2, let width = shape[0], let height = shape[1], sides.contains(width), sides.contains(height),
+            (0.01...100).contains(width / height)
+        {
             return .aspect(width: width, height: height)
         }
         let numbers = text.split(omittingEmptySubsequences: false) { $0 == "x" || $0 == "+" }.map { Int($0) }

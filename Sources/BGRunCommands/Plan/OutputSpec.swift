@@ -18,7 +18,7 @@ struct OutputSpec: Hashable, Sendable {
     func applying(_ text: String) throws(Mistake) -> OutputSpec {
         var spec = self
         for part in Self.parts(of: text) {
-            let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
         }
         return spec
@@ -75,6 +75,8 @@ struct OutputSpec: Hashable, Sendable {
         case "progressive": settings.progressive = try flag(key, value)
         case "444": settings.fullChroma = try flag(key, value)
         case "raw": settings.raw = try Self.choice(key, required(key, value))
+        case "preset":
+            settings.operations = (settings.operations ?? []) + (try OperationPreset.read(required(key, value)))
         case _ where Self.operationNames.contains(key):
             let text = try required(key, value)
             if let operation = try Self.operation(key, text) {

@@ -39,9 +39,9 @@ final class ContactSheet {
         let photos = try photos()
         summary.pictures = photos.count
         let columns = min(command.columns, photos.count)
-        let perPage = command.rowsOfAPage.map { $0 * columns } ?? photos.count
+        let perPage = picturesOfAPage(photos.count)
         let parts = stride(from: 0, to: photos.count, by: perPage).map { photos[$0..<min($0 + perPage, photos.count)] }
-        try output.check(pages: parts.count)
+        try output.check(pages: parts.count, inputs: Set(photos.map(\.key)))
         let captions = try captions()
         try SheetConfinement.begin(reading: photos.map(\.path), writing: output)
         do {
@@ -68,16 +68,26 @@ final class ContactSheet {
         let scan = InputScan(command.inputs.map(CanonicalPath.input), excluding: "")
         if !scan.missing.isEmpty { throw WorkEnding.missing(scan.missing).told() }
         for problem in scan.problems { note(problem.path, .failed, problem.code, problem.reason) }
-        let photos = scan.files.filter { file in
-            // Pages of an earlier run among the pictures are none of them.
-            file.isNamed
-                || !output.isPage(file.path)
-                    && (PictureNames.promisePicture(file.name) || ContentCheck.looksLikePicture(file.path))
+        var photos = scan.files.filter {
+            $0.isNamed || PictureNames.promisePicture($0.name) || ContentCheck.looksLikePicture($0.path)
+        }
+        // Pages of an earlier run among the pictures are none of them.
+        let pages = (photos.count - 1) / picturesOfAPage(photos.count) + 1
+        let paths = Set([output.path] + (0..<pages).map { output.path(page: $0, of: pages) })
+        photos.removeAll { file in
+            guard !file.isNamed, paths.contains(file.path) else { return false }
+            display.note("\(file.path): passed over, a page of this sheet goes there")
+            return true
         }
         guard !photos.isEmpty else {
             throw Trouble.told("there is no picture in what was named.", fix: "Nothing was made.", .missingInput)
         }
         return photos
+    }
+
+    /// How many pictures a page has at most, of so many in all.
+    private func picturesOfAPage(_ count: Int) -> Int {
+        max(1, command.rowsOfAPage.map { $0 * min(command.columns, count) } ?? count)
     }
 
     private func captions() throws -> Captions? {

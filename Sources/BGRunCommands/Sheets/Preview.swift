@@ -1,5 +1,5 @@
 import ChunkedCompute
-import Foundation
+import Glibc
 import ImageCodecs
 import ImageExport
 
@@ -34,10 +34,11 @@ struct Preview {
 
     /// - Throws: An exit status, after telling what is wrong.
     func make() throws {
-        guard FileManager.default.fileExists(atPath: input) else {
+        var status = stat()
+        guard stat(input, &status) == 0 else {
             throw Trouble.told("\(input) does not exist.", fix: "Name a picture.", .missingInput)
         }
-        try output.check(pages: 1)
+        try output.check(pages: 1, inputs: [FileKey(status)])
         var specs = [spec]
         if let ending = MarkFiles.look(at: &specs) { throw ending.told() }
         var settings = specs[0].settings

@@ -35,25 +35,25 @@ struct SheetOutput {
         pages > 1 ? "\(path[..<dot])-\(page + 1)\(path[dot...])" : path
     }
 
-    /// Whether a page of this output may stand there.
-    func isPage(_ other: String) -> Bool {
-        guard other != path else { return true }
-        guard other.hasPrefix(path[..<dot] + "-"), other.hasSuffix(path[dot...]) else { return false }
-        let number = other.dropFirst(path[..<dot].count + 1).dropLast(path[dot...].count)
-        return !number.isEmpty && number.allSatisfy(\.isNumber)
-    }
-
     /// Where the extension begins.
     private var dot: String.Index {
         let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         return path[name...].lastIndex(of: ".") ?? path.endIndex
     }
 
+    /// - Parameters:
+    ///   - pages: How many there will be.
+    ///   - inputs: Files that are never replaced, by whatever name they are reached.
     /// - Throws: An exit status, after telling what stands in the way.
-    func check(pages: Int) throws {
+    func check(pages: Int, inputs: Set<FileKey>) throws {
         if let ending = WorkEnding.missingLibrary(of: [format]) { throw ending.told() }
-        for page in 0..<pages where !replaces && access(path(page: page, of: pages), F_OK) == 0 {
-            throw WholeFile.exists(path(page: page, of: pages))
+        for path in (0..<pages).map({ path(page: $0, of: pages) }) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { continue }
+            guard !inputs.contains(FileKey(status)) else {
+                throw Trouble.told("overwritesInput: \(path) is an input itself.", fix: "Name another file.", .usage)
+            }
+            guard replaces else { throw WholeFile.exists(path) }
         }
     }
 

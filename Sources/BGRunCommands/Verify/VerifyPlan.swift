@@ -67,6 +67,9 @@ struct VerifyPlan: WorkPlan {
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
         let output = items[item].made.output
+        // It was made by whoever allowed so many.
+        var limits = limits
+        limits.maxPixels = max(limits.maxPixels, output.width * output.height)
         return .verify(
             VerifyItem(
                 path: output.path, bytes: Int(output.identity.size), width: output.width, height: output.height,

@@ -209,7 +209,7 @@ struct WorkSession<Kind: Work> {
             let store = try TaskStore(folder: stateFolder, program: Program.version)
             known = store.known
             last = try store.lookUp(work.request.identifier)
-            rates = try store.rates()
+            rates = try store.rates(ofJobsLike: work.request.identifier)
         }
         let plan = try work.plan(scan, known: known, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }

@@ -53,13 +53,13 @@ static int add_picture(
     const ic_jxl_table *jxl, JxlEncoder *encoder, const ic_picture_settings *settings, const uint8_t *rows) {
     JxlEncoderFrameSettings *frame = jxl->JxlEncoderFrameSettingsCreate(encoder, NULL);
     if (!frame) return 0;
-    jxl->JxlEncoderFrameSettingsSetOption(frame, JXL_ENC_FRAME_SETTING_EFFORT, settings->effort);
-    jxl->JxlEncoderFrameSettingsSetOption(frame, JXL_ENC_FRAME_SETTING_DECODING_SPEED, settings->decoding_speed);
-    if (settings->lossless) {
-        jxl->JxlEncoderSetFrameLossless(frame, JXL_TRUE);
-    } else {
-        jxl->JxlEncoderSetFrameDistance(frame, settings->distance);
-    }
+    int is_set =
+        jxl->JxlEncoderFrameSettingsSetOption(frame, JXL_ENC_FRAME_SETTING_EFFORT, settings->effort) == JXL_ENC_SUCCESS &&
+        jxl->JxlEncoderFrameSettingsSetOption(
+            frame, JXL_ENC_FRAME_SETTING_DECODING_SPEED, settings->decoding_speed) == JXL_ENC_SUCCESS &&
+        (settings->lossless ? jxl->JxlEncoderSetFrameLossless(frame, JXL_TRUE)
+                            : jxl->JxlEncoderSetFrameDistance(frame, settings->distance)) == JXL_ENC_SUCCESS;
+    if (!is_set) return 0;
     uint32_t channels = (settings->is_gray ? 1 : 3) + (settings->has_alpha ? 1 : 0);
     JxlPixelFormat format = {channels, settings->is_wide ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
     size_t size = 0;

@@ -23,10 +23,12 @@ final class JXLEncoder: ImageEncoder {
 
     private static func wholeTiles(_ side: Int) -> Int { (side + 63) / 64 * 64 }
 
-    /// The scale of cjxl 0.7, where 90 is a distance of 1 and 100 has no loss that anyone could see.
+    /// The scale of cjxl 0.7, where 90 is a distance of 1 and 100 has no loss that anyone could see. The library takes no
+    /// distance above 25.
     private static func distance(quality: Int) -> Float {
         let quality = Float(quality)
-        return quality >= 30 ? max(0.1, 0.1 + (100 - quality) * 0.09) : 6.24 + pow(2.5, (30 - quality) / 5) / 6.25
+        return quality >= 30
+            ? max(0.1, 0.1 + (100 - quality) * 0.09) : min(25, 6.24 + pow(2.5, (30 - quality) / 5) / 6.25)
     }
 
     func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {

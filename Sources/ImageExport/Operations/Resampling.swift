@@ -117,9 +117,22 @@ package struct Resampling: Sendable {
     /// The last source sample that output sample `i` reads with a weight.
     package func lastSource(_ i: Int) -> Int { starts[i] + taps - 1 }
 
-    /// Weights as Q14 integers whose sum is exactly 16384 for each output sample; the rounding error goes to the largest.
+    /// More taps than this have weights of a few units of Q14, whose errors would add up.
+    private static let fewTaps = 1024
+
+    /// Weights as Q14 integers whose sum is exactly 16384 for each output sample; the rounding error goes to the largest, or,
+    /// of very many, from one to the next.
     package func quantised(_ i: Int) -> [Int16] {
         let row = weights[i * taps..<(i + 1) * taps]
+        guard taps <= Self.fewTaps else {
+            var (sum, taken) = (0.0, 0)
+            return row.map { weight in
+                sum += weight * 16384
+                let rounded = Int(sum.rounded())
+                defer { taken = rounded }
+                return Int16(rounded - taken)
+            }
+        }
         var out = row.map { Int(($0 * 16384).rounded()) }
         if let largest = out.indices.max(by: { abs(out[$0]) < abs(out[$1]) }) {
             out[largest] += 16384 - out.reduce(0, +)

@@ -40,8 +40,10 @@ package final class TransferCurves: Sendable {
 
         package static var srgb: Curve { Curve(decode: srgbToLight, encode: lightToSRGB) }
 
-        /// From samples of the decoding curve at equal steps of the code; the inverse is found by bisection.
+        /// From samples of the decoding curve at equal steps of the code; the inverse is found by bisection. What a profile
+        /// says beyond 0 to 1 is cut off.
         package init(samples: [Float]) {
+            let samples = samples.map { $0 > 0 ? min($0, 1) : 0 }
             let last = Double(samples.count - 1)
             func value(_ code: Double) -> Double {
                 let at = min(max(code, 0), 1) * last

@@ -28,8 +28,10 @@ final class FittingEncoder: ImageEncoder {
         self.request = request
         self.maxBytes = maxBytes
         first = encoder
-        // Two encoders are never there at once.
-        workingBytes = encoder.workingBytes + request.width * request.layout.bytesPerPixel * request.height + maxBytes
+        // Two encoders are never there at once, and a file that is kept is no larger than one that an encoder holds.
+        workingBytes =
+            encoder.workingBytes + request.width * request.layout.bytesPerPixel * request.height
+            + min(maxBytes, encoder.workingBytes)
     }
 
     func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {

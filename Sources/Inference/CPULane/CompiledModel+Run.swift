@@ -61,7 +61,7 @@ extension CompiledModel {
         /// - Parameters:
         ///   - inputs: One tensor for each input, by name, of the types that the model was compiled for.
         ///   - profile: Is told how long each step takes.
-        ///   - shouldStop: Is asked before each step.
+        ///   - shouldStop: Is asked before each step, and before each run of a subgraph within one.
         /// - Returns: The outputs by name.
         /// - Throws: `wrongInput` where inputs are missing or do not fit, `stopped`, `engine`, and what plain evaluations
         ///   throw: `wrongValue`, `tooLarge`, `unsupported`.
@@ -78,9 +78,11 @@ extension CompiledModel {
                 }
                 do throws(ModelError) {
                     if let profile {
-                        try profile.measure(number) { () throws(ModelError) in try perform(number, &tensors) }
+                        try profile.measure(number) { () throws(ModelError) in
+                            try perform(number, &tensors, shouldStop)
+                        }
                     } else {
-                        try perform(number, &tensors)
+                        try perform(number, &tensors, shouldStop)
                     }
                 } catch {
                     throw error.at(step.place)
@@ -95,9 +97,11 @@ extension CompiledModel {
             return outputs
         }
 
-        private func perform(_ number: Int, _ tensors: inout [String: Tensor]) throws(ModelError) {
+        private func perform(
+            _ number: Int, _ tensors: inout [String: Tensor], _ shouldStop: () -> Bool
+        ) throws(ModelError) {
             switch model.steps[number].action {
-            case .evaluate(let node): try model.runner.evaluate(node, &tensors)
+            case .evaluate(let node): try model.runner.evaluate(node, &tensors, shouldStop: shouldStop)
             case .execute:
                 guard let prepared = prepared[number] else { preconditionFailure("primitives are prepared") }
                 for input in prepared.varying {

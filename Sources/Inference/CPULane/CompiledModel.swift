@@ -1,7 +1,8 @@
 import OneDNNKit
 
 /// A model prepared for runs on the CPU: a chain of steps, most of them primitives of oneDNN with what follows them in the
-/// same pass; nodes without a fast form are evaluated plainly, so what the plain runner runs runs here too.
+/// same pass; nodes without a fast form are evaluated plainly, so what the plain runner runs runs here too. Networks of
+/// float16 and bfloat16 are computed in float32, see ``WidenNarrowFloats``.
 ///
 /// Any number of threads may run one compiled model at once, each with a ``Run`` of its own.
 package struct CompiledModel: Sendable {
@@ -112,8 +113,8 @@ package struct CompiledModel: Sendable {
         var inference = ShapeInference()
         // Weights may be made by nodes.
         inference.foldedElements = max(inference.foldedElements, min(1 << 27, runner.largestTensorBytes / 8))
-        let inferred = try inference.infer(graph)
-        if !inferred.unsupported.isEmpty { throw .unsupported(inferred.unsupported) }
+        let inferred = try inference.inferWidened(graph)
+        graph = inferred.graph
         let quantised = QuantisedConstant.all(in: graph, inferred.facts)
         for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
 
@@ -123,7 +124,7 @@ package struct CompiledModel: Sendable {
             builder = try StepBuilder(
                 graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 ? quantised : [:],
                 engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType,
-                laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : model.graph.initialisers)
+                laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : inferred.graph.initialisers)
         } catch {
             throw .engine("\(error)")
         }

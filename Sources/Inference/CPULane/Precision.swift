@@ -11,27 +11,27 @@ package enum Precision: Sendable {
 
 extension CompiledModel {
     /// The largest difference of any output of any sample, as a share of that output's largest element by magnitude.
-    /// Infinite where one is not a number.
+    /// Infinite where one is not a number, and where there is nothing to compare, as with outputs of integers.
     ///
     /// - Throws: As ``Run/execute(_:profile:shouldStop:)``.
     package func largestDifference(
         from other: CompiledModel, on samples: [[String: Tensor]]
     ) throws(ModelError) -> Double {
         let (own, reference) = (try Run(self), try Run(other))
-        var worst = 0.0
+        var worst: Double?
         for sample in samples {
             let (found, wanted) = (try own.execute(sample), try reference.execute(sample))
-            for (name, tensor) in wanted where tensor.elementType == .float32 {
+            for (name, tensor) in wanted where tensor.elementType.isFloat {
                 guard let values = found[name]?.doubles(), values.count == tensor.count else { return .infinity }
                 let expected = tensor.doubles()
                 let scale = expected.reduce(Double.leastNormalMagnitude) { max($0, abs($1)) }
                 for (value, exact) in zip(values, expected) {
                     let difference = abs(value - exact) / scale
                     guard !difference.isNaN else { return .infinity }
-                    worst = max(worst, difference)
+                    worst = max(worst ?? 0, difference)
                 }
             }
         }
-        return worst
+        return worst ?? .infinity
     }
 }

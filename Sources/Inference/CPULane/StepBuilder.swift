@@ -30,7 +30,7 @@ struct StepBuilder {
     private let scratch = ScratchBytes()
     /// Weights that were laid out before, or are to be kept for later.
     private let laidOut: LaidOutWeights?
-    /// Initialisers as the file has them.
+    /// Initialisers as the file has them, those of narrow floats as float32.
     private let fileInitialisers: [String: Tensor]
     /// Names of the constants that are such, by number.
     private var fileNames: [Int: String] = [:]

@@ -15,7 +15,7 @@ package struct ReferenceRunner: Sendable {
     ///   `tooLarge`, and `unsupported` for element types that turn up on the way.
     package func run(_ model: Model, inputs: [String: Tensor]) throws(ModelError) -> [Tensor] {
         try check(inputs, of: model.graph)
-        return try run(model.graph, scope: inputs)
+        return try run(model.graph, scope: inputs) { false }
     }
 
     func check(_ inputs: [String: Tensor], of graph: Graph) throws(ModelError) {
@@ -41,12 +41,14 @@ package struct ReferenceRunner: Sendable {
         }
     }
 
-    private func run(_ graph: Graph, scope: [String: Tensor]) throws(ModelError) -> [Tensor] {
+    private func run(
+        _ graph: Graph, scope: [String: Tensor], shouldStop: () -> Bool
+    ) throws(ModelError) -> [Tensor] {
         var values = scope
         for (name, tensor) in graph.initialisers where values[name] == nil { values[name] = tensor }
         for node in graph.nodes.flatMap(\.chain) {
             do throws(ModelError) {
-                try evaluate(node, &values)
+                try evaluate(node, &values, shouldStop: shouldStop)
             } catch {
                 throw error.at(node.place)
             }
@@ -57,13 +59,17 @@ package struct ReferenceRunner: Sendable {
         }
     }
 
-    /// Adds the outputs of a node without followers to the values.
-    func evaluate(_ node: Node, _ values: inout [String: Tensor]) throws(ModelError) {
-        let outputs = try results(of: node, values)
+    /// Adds the outputs of a node without followers to the values. `shouldStop` is asked before each run of a subgraph.
+    func evaluate(
+        _ node: Node, _ values: inout [String: Tensor], shouldStop: () -> Bool = { false }
+    ) throws(ModelError) {
+        let outputs = try results(of: node, values, shouldStop)
         for (name, tensor) in zip(node.outputs, outputs) where !name.isEmpty { values[name] = tensor }
     }
 
-    private func results(of node: Node, _ values: [String: Tensor]) throws(ModelError) -> [Tensor] {
+    private func results(
+        of node: Node, _ values: [String: Tensor], _ shouldStop: () -> Bool
+    ) throws(ModelError) -> [Tensor] {
         let definition = Operators.definition(of: node)
         let inputs = try node.inputs.map { name throws(ModelError) -> Tensor? in
             if name.isEmpty { return nil }
@@ -82,15 +88,20 @@ package struct ReferenceRunner: Sendable {
                 throw .tooLarge("its result \(type) is larger than was allowed")
             }
         }
-        return try definition.values(
-            OperatorCall(
-                node: node, version: call.version, inputs: inputs, outputTypes: types,
-                largestIterations: largestIterations
-            ) {
-                graph, given throws(ModelError) in
-                var scope = values
-                for (port, tensor) in zip(graph.inputs, given) { scope[port.name] = tensor }
-                return try self.run(graph, scope: scope)
-            })
+        return try withoutActuallyEscaping(shouldStop) { shouldStop throws(ModelError) in
+            try definition.values(
+                OperatorCall(
+                    node: node, version: call.version, inputs: inputs, outputTypes: types,
+                    largestIterations: largestIterations
+                ) {
+                    graph, given throws(ModelError) in
+                    if shouldStop() {
+                        throw ModelError(code: .stopped, sentence: "the run was told to stop before its subgraph")
+                    }
+                    var scope = values
+                    for (port, tensor) in zip(graph.inputs, given) { scope[port.name] = tensor }
+                    return try self.run(graph, scope: scope, shouldStop: shouldStop)
+                })
+        }
     }
 }

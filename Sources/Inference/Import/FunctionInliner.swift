@@ -4,6 +4,8 @@ import ONNXFormat
 struct PlacedNode {
     var message: ONNXNode
     var opsets: [String: Int]
+    /// Calls and subgraphs that it lies within.
+    var depth: Int
 }
 
 /// Puts the bodies of the model's own functions in place of their calls.
@@ -14,49 +16,79 @@ struct FunctionInliner {
         var overload: String
     }
 
-    private var functions: [Key: (message: ONNXFunction, opsets: [String: Int])] = [:]
-    private let limit: Int
+    private struct Function {
+        var message: ONNXFunction
+        var opsets: [String: Int]
+        /// Nodes in subgraphs of its nodes, which each call copies.
+        var innerNodes: Int
+    }
 
-    /// `limit` is for nodes after expansion and calls before it, those of subgraphs not counted.
+    private static let deepest = 64
+
+    private var functions: [Key: Function] = [:]
+    private let limit: Int
+    /// Nodes and calls so far. A copy of the inliner goes on from here.
+    private var visits = 0
+
+    /// `limit` is for all nodes after expansion and calls before it, subgraphs included.
     init(_ messages: [ONNXFunction], limit: Int) throws(ModelError) {
         self.limit = limit
         for message in messages {
             let domain = ModelImporter.standardised(message.domain)
             let opsets = try ModelImporter.opsets(message.opsetImport, of: "the function \"\(message.name)\"")
             let key = Key(domain: domain, name: message.name, overload: message.overload)
-            guard functions.updateValue((message, opsets), forKey: key) == nil else {
+            let function = Function(message: message, opsets: opsets, innerNodes: Self.innerNodes(message.node))
+            guard functions.updateValue(function, forKey: key) == nil else {
                 throw .damaged("the function \"\(message.name)\" is there twice")
             }
         }
     }
 
-    func expanded(_ nodes: [ONNXNode], opsets: [String: Int]) throws(ModelError) -> [PlacedNode] {
+    /// The nodes of the model's graph.
+    mutating func expanded(_ nodes: [ONNXNode], opsets: [String: Int]) throws(ModelError) -> [PlacedNode] {
         var result: [PlacedNode] = []
-        var visits = 0
-        try expand(nodes, opsets, calls: [], prefix: "", visits: &visits, into: &result)
+        try expand(nodes, opsets, depth: 0, prefix: "", into: &result)
         return result
     }
 
-    private func expand(
-        _ nodes: [ONNXNode], _ opsets: [String: Int], calls: [Key], prefix: String, visits: inout Int,
-        into result: inout [PlacedNode]
+    /// The nodes of a subgraph of `node`.
+    mutating func expanded(_ subgraph: ONNXGraph, of node: PlacedNode) throws(ModelError) -> [PlacedNode] {
+        var result: [PlacedNode] = []
+        try expand(subgraph.node, node.opsets, depth: node.depth + 1, prefix: "", into: &result)
+        return result
+    }
+
+    private static func innerNodes(_ nodes: [ONNXNode]) -> Int {
+        nodes.reduce(0) { sum, node in
+            node.attribute.reduce(sum) { $1.hasG ? $0 + $1.g.node.count + innerNodes($1.g.node) : $0 }
+        }
+    }
+
+    private mutating func visit(_ count: Int) throws(ModelError) {
+        visits += count
+        guard visits <= limit else { throw .tooLarge("the model has more than \(limit) nodes and calls") }
+    }
+
+    private mutating func expand(
+        _ nodes: [ONNXNode], _ opsets: [String: Int], depth: Int, prefix: String, into result: inout [PlacedNode]
     ) throws(ModelError) {
         for (index, node) in nodes.enumerated() {
             // Calls count too: bodies may be empty.
-            visits += 1
-            guard visits <= limit else { throw .tooLarge("the model has more than \(limit) nodes and calls") }
+            try visit(1)
             let key = Key(
                 domain: ModelImporter.standardised(node.domain), name: node.opType, overload: node.overload)
             guard let function = functions[key] else {
-                result.append(PlacedNode(message: node, opsets: opsets))
+                result.append(PlacedNode(message: node, opsets: opsets, depth: depth))
                 continue
             }
-            guard !calls.contains(key), calls.count < 64 else {
-                throw .damaged("the function \"\(key.name)\" calls itself")
+            // Whatever calls itself comes to this depth, through a subgraph too.
+            guard depth < Self.deepest else {
+                throw .damaged("the function \"\(key.name)\" calls itself, or lies in \(depth) calls and subgraphs")
             }
+            try visit(function.innerNodes)
             let inner = "\(prefix)\(node.name.isEmpty ? node.opType : node.name)#\(index)/"
             let body = try instantiated(function.message, for: node, prefix: inner)
-            try expand(body, function.opsets, calls: calls + [key], prefix: inner, visits: &visits, into: &result)
+            try expand(body, function.opsets, depth: depth + 1, prefix: inner, into: &result)
         }
     }
 

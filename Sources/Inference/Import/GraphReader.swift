@@ -2,7 +2,7 @@ import ONNXFormat
 
 /// Makes graphs of their messages: every name is there once and made before it is used.
 struct GraphReader {
-    let inliner: FunctionInliner
+    var inliner: FunctionInliner
 
     /// The graph of a message with its nodes, functions expanded; `around` are names that the graphs around it offer,
     /// `weights` the places of bytes of initialisers that were left in the file.
@@ -75,7 +75,7 @@ struct GraphReader {
         var attributes: [String: Attribute] = [:]
         for attribute in message.attribute {
             do throws(ModelError) {
-                let value = try self.attribute(attribute, placed.opsets, visible: visible, tensors: &tensors)
+                let value = try self.attribute(attribute, of: placed, visible: visible, tensors: &tensors)
                 guard attributes.updateValue(value, forKey: attribute.name) == nil else {
                     throw .damaged("the attribute \"\(attribute.name)\" is there twice")
                 }
@@ -103,7 +103,7 @@ struct GraphReader {
     }
 
     private mutating func attribute(
-        _ message: ONNXAttribute, _ opsets: [String: Int], visible: Set<String>, tensors: inout TensorReader
+        _ message: ONNXAttribute, of node: PlacedNode, visible: Set<String>, tensors: inout TensorReader
     ) throws(ModelError) -> Attribute {
         guard message.refAttrName.isEmpty else {
             throw .damaged("the attribute \"\(message.name)\" refers to one of a function, outside any")
@@ -117,7 +117,7 @@ struct GraphReader {
         case .strings: return .strings(message.strings.map { String(decoding: $0, as: UTF8.self) })
         case .tensor where message.hasT: return .tensor(try tensors.tensor(message.t))
         case .graph where message.hasG:
-            let nodes = try inliner.expanded(message.g.node, opsets: opsets)
+            let nodes = try inliner.expanded(message.g, of: node)
             return .graph(try graph(message.g, nodes: nodes, around: visible, tensors: &tensors))
         default:
             throw .damaged("the attribute \"\(message.name)\" has no value of a known kind")

@@ -9,7 +9,7 @@ package struct ModelImporter {
         package var modelBytes = 1 << 31
         /// All data that lies in files beside the model.
         package var externalBytes = 1 << 35
-        /// Nodes after the model's own functions were put in place of their calls.
+        /// Nodes after the model's own functions were put in place of their calls, those of subgraphs included.
         package var nodes = 200_000
         /// From so many bytes on an initialiser is a large one, which is read to where it is needed.
         package var largeWeightBytes = 1 << 16
@@ -69,9 +69,10 @@ package struct ModelImporter {
             throw .damaged("this is no ONNX model: it has no \(file.hasGraph ? "operator set" : "graph")")
         }
         let opsets = try Self.opsets(file.opsetImport, of: "the model")
-        let inliner = try FunctionInliner(file.functions, limit: limits.nodes)
+        var inliner = try FunctionInliner(file.functions, limit: limits.nodes)
         let nodes = try inliner.expanded(file.graph.node, opsets: opsets)
-        let unsupported = try SupportCheck(inliner: inliner).unsupported(file.graph, nodes: nodes)
+        var check = SupportCheck(inliner: inliner)
+        let unsupported = try check.unsupported(file.graph, nodes: nodes)
         if !unsupported.isEmpty { throw .unsupported(unsupported) }
 
         var tensors = TensorReader(

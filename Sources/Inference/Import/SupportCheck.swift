@@ -2,10 +2,10 @@ import ONNXFormat
 
 /// Finds what a file asks for and nobody here can do: operators, versions, attributes, element types, kinds of values.
 struct SupportCheck {
-    let inliner: FunctionInliner
+    var inliner: FunctionInliner
 
     /// Each phrase once, in the order of the file.
-    func unsupported(_ graph: ONNXGraph, nodes: [PlacedNode]) throws(ModelError) -> [String] {
+    mutating func unsupported(_ graph: ONNXGraph, nodes: [PlacedNode]) throws(ModelError) -> [String] {
         var list = PhraseList()
         values(of: graph, &list)
         for node in nodes { try check(node, &list) }
@@ -35,7 +35,7 @@ struct SupportCheck {
         check(tensor.dataType, &list)
     }
 
-    private func check(_ node: PlacedNode, _ list: inout PhraseList) throws(ModelError) {
+    private mutating func check(_ node: PlacedNode, _ list: inout PhraseList) throws(ModelError) {
         let message = node.message
         let domain = ModelImporter.standardised(message.domain)
         let name = domain.isEmpty ? message.opType : "\(domain).\(message.opType)"
@@ -46,7 +46,7 @@ struct SupportCheck {
             }
             if attribute.hasG {
                 values(of: attribute.g, &list)
-                for inner in try inliner.expanded(attribute.g.node, opsets: node.opsets) { try check(inner, &list) }
+                for inner in try inliner.expanded(attribute.g, of: node) { try check(inner, &list) }
             }
         }
         // A domain without a version is damage, which the reader of the graph tells.

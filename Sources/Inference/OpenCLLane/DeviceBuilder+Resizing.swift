@@ -6,7 +6,7 @@ extension DeviceBuilder {
         guard let shape = self.shape(of: node.result), let source = plain(node.inputs[0]) else { return false }
         guard let plan = ResizePlan(node, input: source.shape, known: known), plan.output == shape else { return false }
         var value = source
-        let axes = shape.indices.filter { plan.scales[$0] != 1 || plan.output[$0] != plan.input[$0] }
+        let axes = plan.changedAxes
         guard !axes.isEmpty else {
             bind(node.result, to: source)
             return true

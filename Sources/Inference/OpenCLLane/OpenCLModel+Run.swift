@@ -5,7 +5,8 @@ extension OpenCLModel {
     ///
     /// - Parameters:
     ///   - inputs: One tensor for each input, by name, of the types that the model was compiled for.
-    ///   - shouldStop: Is asked before each group of launches and before each step on the host.
+    ///   - shouldStop: Is asked before each group of launches, before each step on the host, and before each run of a
+    ///     subgraph within one.
     /// - Returns: The outputs by name.
     /// - Throws: `wrongInput` where inputs are missing or do not fit, `stopped` when what was under way has ended, `engine`
     ///   where OpenCL fails, and what plain evaluations throw: `wrongValue`, `tooLarge`, `unsupported`.
@@ -31,7 +32,7 @@ extension OpenCLModel {
                         try onDevice { () throws(OpenCLError) in try device.queue.finish() }
                     }
                 } else {
-                    try perform(step.action, &tensors, arena)
+                    try perform(step.action, &tensors, arena, shouldStop)
                     if case .hold = step.action { pace.waited() }
                 }
             } catch {
@@ -59,11 +60,11 @@ extension OpenCLModel {
 
     /// A step on the host, or between host and device.
     private func perform(
-        _ action: DeviceStep.Action, _ tensors: inout [String: Tensor], _ arena: Buffer
+        _ action: DeviceStep.Action, _ tensors: inout [String: Tensor], _ arena: Buffer, _ shouldStop: () -> Bool
     ) throws(ModelError) {
         switch action {
         case .launch: preconditionFailure("launches are enqueued")
-        case .evaluate(let node): try runner.evaluate(node, &tensors)
+        case .evaluate(let node): try runner.evaluate(node, &tensors, shouldStop: shouldStop)
         case .hold(let value, let name): tensors[name] = try read(value, arena)
         case .upload(let name, let buffer):
             try upload(try made(name, tensors), to: arena, at: buffer)

@@ -3,7 +3,7 @@ import OpenCLKit
 
 /// A model prepared for runs on one OpenCL device: launches of kernels in the order of the graph, most of them with what
 /// follows a node in the same pass; nodes without a kernel are evaluated plainly on the host, so what the plain runner runs
-/// runs here too.
+/// runs here too. Networks of float16 and bfloat16 are computed as if they were of float32, see ``WidenNarrowFloats``.
 ///
 /// One run at a time, and one for all models of a device.
 package final class OpenCLModel {
@@ -71,8 +71,8 @@ package final class OpenCLModel {
         var inference = ShapeInference()
         // Weights may be made by nodes.
         inference.foldedElements = max(inference.foldedElements, min(1 << 27, runner.largestTensorBytes / 8))
-        let inferred = try inference.infer(graph)
-        if !inferred.unsupported.isEmpty { throw .unsupported(inferred.unsupported) }
+        let inferred = try inference.inferWidened(graph)
+        graph = inferred.graph
         for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
 
         var builder = DeviceBuilder(graph, facts: inferred.facts, device: device, runner: runner)

@@ -1,5 +1,5 @@
 /// A node with its inputs: the material of an evaluation.
-package struct OperatorCall: Sendable {
+package struct OperatorCall {
     package let node: Node
     /// The version of the operator, see ``OperatorDefinition/versions``.
     package let version: Int
@@ -10,7 +10,7 @@ package struct OperatorCall: Sendable {
     /// The most iterations of one loop.
     package var largestIterations = Int.max
     /// Runs a subgraph with given inputs.
-    package let runSubgraph: @Sendable (Graph, [Tensor]) throws(ModelError) -> [Tensor]
+    package let runSubgraph: (Graph, [Tensor]) throws(ModelError) -> [Tensor]
 
     func tensor(_ input: Int = 0) -> Tensor {
         guard let tensor = optional(input) else { preconditionFailure("input \(input) was checked before") }

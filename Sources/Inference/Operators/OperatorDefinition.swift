@@ -7,6 +7,8 @@ package struct OperatorDefinition: Sendable {
     package var versions: [Int]
     /// How many inputs there may be; those below the lower bound must be given.
     package var inputs: ClosedRange<Int>
+    /// Inputs that may be left out all the same.
+    package var optionalInputs: Set<Int>
     package var outputs: ClosedRange<Int>
     /// Element types by input; the last entry holds for all further ones.
     package var types: [ElementRule]
@@ -19,8 +21,8 @@ package struct OperatorDefinition: Sendable {
     package var evaluate: @Sendable (OperatorCall) throws(ModelError) -> [Tensor]
 
     init(
-        _ name: String, versions: [Int], inputs: ClosedRange<Int> = 1...1, outputs: ClosedRange<Int> = 1...1,
-        types: [ElementRule] = [.all], attributes: [String: Attribute.Kind] = [:],
+        _ name: String, versions: [Int], inputs: ClosedRange<Int> = 1...1, optionalInputs: Set<Int> = [],
+        outputs: ClosedRange<Int> = 1...1, types: [ElementRule] = [.all], attributes: [String: Attribute.Kind] = [:],
         infer: @escaping @Sendable (ShapeCall) throws(ModelError) -> [TensorType] = Shapes.likeFirst,
         extents: (@Sendable (ShapeCall) -> [Dimension]?)? = nil,
         evaluate: @escaping @Sendable (OperatorCall) throws(ModelError) -> [Tensor]
@@ -28,6 +30,7 @@ package struct OperatorDefinition: Sendable {
         self.name = name
         self.versions = versions
         self.inputs = inputs
+        self.optionalInputs = optionalInputs
         self.outputs = outputs
         self.types = types
         self.attributes = attributes
@@ -54,13 +57,12 @@ package struct OperatorDefinition: Sendable {
     ///
     /// - Throws: `damaged`.
     func check(_ node: Node) throws(ModelError) {
-        guard inputs.upperBound >= node.inputs.count,
-            node.inputs.count >= inputs.lowerBound && !node.inputs.prefix(inputs.lowerBound).contains("")
-        else {
+        let leftOut = node.inputs.indices.filter { node.inputs[$0].isEmpty && !optionalInputs.contains($0) }
+        guard inputs.contains(node.inputs.count), leftOut.allSatisfy({ $0 >= inputs.lowerBound }) else {
             throw .damaged("it has \(node.inputs.filter { !$0.isEmpty }.count) inputs")
         }
-        // Where there may be any number of inputs, none of them is optional.
-        if inputs.upperBound == .max && node.inputs.contains("") { throw .damaged("an input among many is left out") }
+        // Where there may be any number of inputs, none of the others is optional.
+        if inputs.upperBound == .max && !leftOut.isEmpty { throw .damaged("an input among many is left out") }
         guard outputs.contains(node.outputs.count) else { throw .damaged("it has \(node.outputs.count) outputs") }
         for (name, attribute) in node.attributes {
             guard let kind = attributes[name], kind != attribute.kind else { continue }

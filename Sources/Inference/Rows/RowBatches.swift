@@ -18,7 +18,8 @@ package struct RowBatches: Codable, Hashable, Sendable {
     /// - Returns: Rows of each batch but the last.
     package func rows(of count: Int, least: Int, batches: Int) -> Int {
         let wanted = max(min(count / batches, most), least)
-        return (wanted + atOnce - 1) / atOnce * atOnce
+        let rest = wanted % atOnce
+        return rest == 0 ? wanted : wanted - rest + atOnce
     }
 }
 
@@ -63,16 +64,11 @@ extension Model {
         var types: [String: TensorType] = [:]
         var rows: Set<Int> = []
         var isFixed = false
-        for port in graph.inputs {
-            guard var type = port.type else { return nil }
-            type.shape = type.shape?.map { dimension in
-                guard case .symbol(let name) = dimension, let extent = extents[name] else { return dimension }
-                return .known(extent)
-            }
-            guard let leading = type.shape?.first else { return nil }
+        for port in withExtents(extents).graph.inputs {
+            guard var type = port.type, let leading = type.shape?.first else { return nil }
             isFixed = isFixed || leading.extent != nil
             if leading.extent == nil { type.shape?[0] = .known(1) }
-            rows.insert(max(leading.extent ?? 1, 1))
+            rows.insert(leading.extent ?? 1)
             types[port.name] = type
         }
         return rows.count == 1 ? rows.first.map { (types, $0, isFixed) } : nil

@@ -6,10 +6,15 @@ package struct ShapeInference {
         package var facts: [String: Fact]
         /// Element types that operators are not implemented for.
         package var unsupported: [String]
+        /// Bytes that values computed from here on may take.
+        var roomBytes: Int
     }
 
     /// The largest value that is computed here.
     package var foldedElements = 1 << 16
+    /// Bytes that all of them may take together, beyond four times what the model holds: its weights may be bytes of
+    /// which float32 is made. What finds no room is left to runs, which let go of it again.
+    package var foldedBytes = 1 << 30
 
     /// Operators that may work far longer than their inputs and outputs are large; shapes never depend on them.
     private static let costly: Set<String> = [
@@ -22,7 +27,7 @@ package struct ShapeInference {
     ///
     /// - Throws: `damaged` where shapes or types do not fit together, with the node.
     package func infer(_ graph: Graph, inputs: [String: Fact] = [:]) throws(ModelError) -> Result {
-        var result = Result(facts: [:], unsupported: [])
+        var result = Result(facts: [:], unsupported: [], roomBytes: foldedBytes)
         for port in graph.inputs {
             if let fact = inputs[port.name] ?? port.type.map({ Fact($0) }) { result.facts[port.name] = fact }
         }
@@ -31,7 +36,10 @@ package struct ShapeInference {
     }
 
     private func infer(_ graph: Graph, into result: inout Result) throws(ModelError) {
-        for (name, tensor) in graph.initialisers { result.facts[name] = Fact(tensor) }
+        for (name, tensor) in graph.initialisers {
+            result.facts[name] = Fact(tensor)
+            result.roomBytes += 4 * tensor.byteCount
+        }
         for node in graph.nodes.flatMap(\.chain) {
             do throws(ModelError) {
                 let facts = try self.facts(node, known: &result)
@@ -57,16 +65,17 @@ package struct ShapeInference {
                 inputs.append(fact)
             }
         }
-        let outer = known.facts
+        let (outer, roomBytes) = (known.facts, known.roomBytes)
         let call = try Self.call(node, definition, inputs) { graph, given throws(ModelError) in
-            var inner = Result(facts: outer, unsupported: [])
+            var inner = Result(facts: outer, unsupported: [], roomBytes: roomBytes)
             for (port, fact) in zip(graph.inputs, given) { inner.facts[port.name] = fact }
             try self.infer(graph, into: &inner)
             if !inner.unsupported.isEmpty { throw .unsupported(inner.unsupported) }
             return graph.outputs.map { inner.facts[$0.name] }
         }
         let types = try definition.infer(call)
-        if let values = try folded(node, definition, call, types) { return values.map { Fact($0) } }
+        let values = try folded(node, definition, call, types, &known.roomBytes)
+        if let values { return values.map { Fact($0) } }
         var facts = types.map { Fact($0) }
         if let extents = definition.extents?(call), !facts.isEmpty {
             facts[0].extents = extents
@@ -104,18 +113,24 @@ package struct ShapeInference {
         return ShapeCall(node: node, version: version, facts: facts, inferSubgraph: inferSubgraph)
     }
 
-    /// The outputs, where all inputs are known and the outputs are small.
+    /// The outputs, where all inputs are known, the outputs are small, and there is room for them.
     private func folded(
-        _ node: Node, _ definition: OperatorDefinition, _ call: ShapeCall, _ types: [TensorType]
+        _ node: Node, _ definition: OperatorDefinition, _ call: ShapeCall, _ types: [TensorType],
+        _ roomBytes: inout Int
     ) throws(ModelError) -> [Tensor]? {
         guard node.subgraphs.isEmpty, !Self.costly.contains(node.operatorName) else { return nil }
-        var count = 0
+        // The model's own, as initialisers are.
+        let own = node.tensor("value")
+        roomBytes += 4 * (own?.byteCount ?? 0)
+        var (count, byteCount) = (0, 0)
         for type in types {
             guard let extents = type.extents else { return nil }
             let elements = try Extents.count(extents)
             guard elements <= foldedElements else { return nil }
             count += elements
+            byteCount += elements * type.elementType.heldByteCount
         }
+        guard byteCount <= roomBytes else { return nil }
         var values: [Tensor?] = []
         for fact in call.facts {
             if fact != nil && fact?.value == nil { return nil }
@@ -123,7 +138,18 @@ package struct ShapeInference {
             count += fact?.value?.count ?? 0
         }
         guard count <= 2 * foldedElements else { return nil }
-        return try definition.values(
+        let results = try definition.values(
             OperatorCall(node: node, version: call.version, inputs: values, outputTypes: types) { _, _ in [] })
+        // What only has another name or shape takes no memory.
+        let given = (values + [own]).compactMap { $0 }
+        for result in results where !given.contains(where: { result.isCopy(of: $0) }) {
+            roomBytes -= result.count * result.elementType.heldByteCount
+        }
+        return results
     }
+}
+
+extension ElementType {
+    /// Bytes that one element takes where it is held; those of a long string may be another's too.
+    fileprivate var heldByteCount: Int { self == .string ? MemoryLayout<String>.stride : byteCount }
 }

@@ -32,7 +32,9 @@ extension ImagePreset {
             preset.std = [preset.std.reduce(0, +) / Double(preset.std.count)]
         }
         if let width = extents[axes.width], let height = extents[axes.height] {
-            preset.fit(Size(width: width, height: height))
+            let wanted = Size(width: width, height: height)
+            try Self.check(wanted)
+            preset.fit(wanted)
         }
         try preset.validate()
         return preset

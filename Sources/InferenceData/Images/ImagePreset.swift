@@ -68,13 +68,16 @@ package struct ImagePreset: Codable, Hashable, Sendable {
 
     private static let largestSide = 1 << 15
 
+    /// - Throws: `mismatch` for a size that no picture has.
+    static func check(_ size: Size) throws(DataError) {
+        guard (1...largestSide).contains(size.width), (1...largestSide).contains(size.height) else {
+            throw .mismatch("A size of \(size.width) × \(size.height) is not possible.")
+        }
+    }
+
     /// - Throws: `mismatch` with what contradicts itself.
     package func validate() throws(DataError) {
-        for size in [size, crop].compactMap({ $0 }) {
-            guard (1...Self.largestSide).contains(size.width), (1...Self.largestSide).contains(size.height) else {
-                throw .mismatch("A size of \(size.width) × \(size.height) is not possible.")
-            }
-        }
+        for size in [size, crop].compactMap({ $0 }) { try Self.check(size) }
         guard (size == nil) == (resize == .none) else {
             throw .mismatch(
                 size == nil ? "The resize \"\(resize.rawValue)\" needs a size." : "A size needs a resize that uses it.")

@@ -33,7 +33,8 @@ package struct NPYFile: Sendable {
             let all = try array(largestBytes: largestBytes)
             return range.count == rowCount ? all : try Batch.rows(range, of: all)
         }
-        let rowBytes = header.rowShape.reduce(header.elementType.byteCount, *)
+        // Not of the row's extents: where one is 0, nobody has made sure that the others can be multiplied.
+        let rowBytes = header.dataByteCount / max(rowCount, 1)
         try checkLimit(range.count * rowBytes, largestBytes)
         return try NPYElements.tensor(header, shape: [range.count] + header.rowShape) { bytes throws(DataError) in
             try file.read(into: bytes, offset: header.byteCount + range.lowerBound * rowBytes)

@@ -55,7 +55,8 @@ package struct Boxes: Sendable {
     /// - Parameters:
     ///   - output: `[pictures, 4 + classes, boxes]`, or `[pictures, boxes, 5 + classes]` with a score of the box itself, which
     ///     the scores of its classes are multiplied with. Middle, width and height come first. Which of the two it is follows
-    ///     from there being more boxes than numbers a box.
+    ///     from there being more boxes than numbers a box. `[pictures, boxes, 6]` of at most 1000 boxes is of a model that has chosen among boxes
+    ///     that overlap (YOLOv10): two corners, the score and the class; every box with enough confidence stays.
     ///   - placements: Of the batch's pictures.
     /// - Returns: A result for each picture; boxes with a number that is not finite are left out.
     /// - Throws: `mismatch` for other shapes, or fewer labels than classes.
@@ -64,11 +65,14 @@ package struct Boxes: Sendable {
         guard placements.count == head.pictureCount else {
             throw .mismatch("\(placements.count) pictures were given, and the output is of \(head.pictureCount).")
         }
-        try labels?.check(classCount: head.classCount)
+        try labels?.check(classCount: head.classCount ?? 0)
         return placements.enumerated().map { picture, placement in
             let candidates = head.candidates(picture: picture, confidence: confidence)
                 .sorted { $0.score == $1.score ? $0.number < $1.number : $0.score > $1.score }
-            let kept = suppressed(candidates.prefix(Self.largestCandidateCount))
+            let kept =
+                head.form == .chosen
+                ? Array(candidates.prefix(largestCount))
+                : suppressed(candidates.prefix(Self.largestCandidateCount))
             return Result(
                 boxes: kept.map { box($0, placement) }, width: placement.originalWidth, height: placement.originalHeight
             )

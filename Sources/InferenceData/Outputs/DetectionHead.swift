@@ -23,11 +23,25 @@ struct DetectionHead {
         }
     }
 
+    /// What the numbers of a box are.
+    enum Form {
+        /// Middle, size, and a score of each class.
+        case scores
+        /// Middle, size, a score of the box itself, and one of each class.
+        case ownScore
+        /// Corners, score and class: the model has chosen among boxes that overlap.
+        case chosen
+    }
+
+    /// More boxes of a picture than these nobody has chosen from: they are candidates, of one class where they have 6 numbers.
+    private static let mostChosen = 1000
+
+    let form: Form
     let pictureCount: Int
     let boxCount: Int
-    let classCount: Int
-    /// The box has a score of its own before those of its classes.
-    private let hasOwnScore: Bool
+    /// Nil where the output does not say it.
+    let classCount: Int?
+    private let numberCount: Int
     private let values: [Double]
     /// Elements from one number of a box to the next, and from one box to the next.
     private let numberStride: Int
@@ -37,36 +51,49 @@ struct DetectionHead {
     init(_ output: Tensor) throws(DataError) {
         guard output.elementType.isFloat, output.shape.count == 3, output.shape[1] != output.shape[2] else {
             throw .mismatch(
-                "Boxes are taken from [pictures, 4 + classes, boxes] or [pictures, boxes, 5 + classes], and not from "
-                    + "\(output.shape) of \(output.elementType.rawValue).")
+                "Boxes are taken from [pictures, 4 + classes, boxes], [pictures, boxes, 5 + classes] or "
+                    + "[pictures, boxes, 6], and not from \(output.shape) of \(output.elementType.rawValue).")
         }
         let (rows, columns) = (output.shape[1], output.shape[2])
-        hasOwnScore = rows > columns
-        let numbers = min(rows, columns)
-        classCount = numbers - (hasOwnScore ? 5 : 4)
-        guard classCount > 0 else { throw .mismatch("Boxes of \(numbers) numbers have no scores of classes.") }
+        numberCount = min(rows, columns)
+        form = rows < columns ? .scores : columns == 6 && rows <= Self.mostChosen ? .chosen : .ownScore
+        classCount =
+            switch form {
+            case .scores: numberCount - 4
+            case .ownScore: numberCount - 5
+            case .chosen: nil
+            }
+        guard classCount ?? 1 > 0 else { throw .mismatch("Boxes of \(numberCount) numbers have no scores of classes.") }
         pictureCount = output.shape[0]
         boxCount = max(rows, columns)
-        (numberStride, boxStride) = hasOwnScore ? (1, columns) : (columns, 1)
+        (numberStride, boxStride) = rows < columns ? (columns, 1) : (1, columns)
         values = output.doubles()
     }
 
     /// Boxes of one picture whose best class has at least that score.
     func candidates(picture: Int, confidence: Double) -> [Candidate] {
-        let start = picture * boxCount * (classCount + (hasOwnScore ? 5 : 4))
+        let start = picture * boxCount * numberCount
         var found: [Candidate] = []
         for box in 0..<boxCount {
             let place = start + box * boxStride
             func number(_ index: Int) -> Double { values[place + index * numberStride] }
-            let own = hasOwnScore ? number(4) : 1
+            let own = form == .scores ? 1 : number(4)
             guard own >= confidence else { continue }
-            let first = hasOwnScore ? 5 : 4
             var best = (index: 0, score: -Double.infinity)
-            for index in 0..<classCount where number(first + index) > best.score {
-                best = (index, number(first + index))
+            if let classCount {
+                let first = numberCount - classCount
+                for index in 0..<classCount where number(first + index) > best.score {
+                    best = (index, number(first + index))
+                }
+            } else if let index = Int(exactly: number(5).rounded()), index >= 0 {
+                best = (index, 1)
             }
             let score = best.score * own
-            let (x, y, width, height) = (number(0), number(1), number(2), number(3))
+            var (x, y, width, height) = (number(0), number(1), number(2), number(3))
+            if form == .chosen {
+                (width, height) = (width - x, height - y)
+                (x, y) = (x + width / 2, y + height / 2)
+            }
             guard score >= confidence, score.isFinite, [x, y, width, height].allSatisfy(\.isFinite), width > 0,
                 height > 0
             else { continue }

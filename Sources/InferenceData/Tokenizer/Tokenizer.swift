@@ -29,6 +29,9 @@ package struct Tokenizer: Sendable {
     /// The most tokens that a text gets, special ones included; nil where there is no limit.
     package var largestLength: Int?
 
+    /// Tokens that a row may be asked to have.
+    package static let lengths = 1...(1 << 20)
+
     let parts: TokenizerParts
 
     /// - Throws: `damaged` where it is no such file, `unsupported` with everything in it that is not implemented.
@@ -43,11 +46,12 @@ package struct Tokenizer: Sendable {
         try self.init(json: try file.bytes(limit: largestBytes))
     }
 
-    package func encode(_ text: String) -> Encoding { encode(text, limit: largestLength) }
-
-    private func encode(_ text: String, limit: Int?) -> Encoding {
-        var ids = tokens(Array(text.unicodeScalars))
-        if let limit {
+    /// The numbers of a text, cut to the limit of the tokenizer and to the length of the row that it is for.
+    ///
+    /// - Throws: `tooLarge` where the file lets it grow without measure.
+    package func encode(_ text: String, length: Int? = nil) throws(DataError) -> Encoding {
+        var ids = try tokens(Array(text.unicodeScalars))
+        if let limit = limit(length) {
             let room = max(0, limit - parts.template.addedCount)
             if ids.count > room {
                 ids = parts.truncation?.fromLeft == true ? Array(ids.suffix(room)) : Array(ids.prefix(room))
@@ -56,14 +60,17 @@ package struct Tokenizer: Sendable {
         return parts.template.applied(to: ids)
     }
 
-    private func tokens(_ text: [Unicode.Scalar]) -> [Int] {
+    private func limit(_ length: Int?) -> Int? { [length, largestLength].compactMap { $0 }.min() }
+
+    private func tokens(_ text: [Unicode.Scalar]) throws(DataError) -> [Int] {
         var ids: [Int] = []
         for part in parts.rawTokens.parts(text) {
             guard case .text(let raw) = part else {
                 if case .token(let id) = part { ids.append(id) }
                 continue
             }
-            let normalised = parts.normalizer?.normalised(Array(raw)) ?? Array(raw)
+            var normalised = Array(raw)
+            if let normalizer = parts.normalizer { normalised = try normalizer.normalised(normalised) }
             for part in parts.normalisedTokens.parts(normalised) {
                 switch part {
                 case .token(let id): ids.append(id)
@@ -75,28 +82,41 @@ package struct Tokenizer: Sendable {
         return ids
     }
 
-    /// Texts of one batch.
+    /// Texts of one batch, as ``rows(of:length:multipleOf:)`` has them.
+    package func rows(_ texts: [String], length: Int? = nil, multipleOf multiple: Int = 1) throws(DataError) -> Rows {
+        let encodings = try texts.map { text throws(DataError) in try encode(text, length: length) }
+        return try rows(of: encodings, length: length, multipleOf: multiple)
+    }
+
+    /// The numbers of the texts of one batch.
     ///
     /// - Parameters:
-    ///   - texts: At least one.
+    ///   - encodings: At least one, each encoded for that length.
     ///   - length: Of each row; nil takes that of the longest text.
     ///   - multiple: Without a given length, rows become longer up to a multiple of this, so that few lengths occur; but not
     ///     beyond the limit of the tokenizer.
     /// - Returns: One row for each text.
-    /// - Throws: `mismatch` where the length, or the limit of the tokenizer, leaves no room beside the special tokens, or there
-    ///   are no texts.
-    package func rows(_ texts: [String], length: Int? = nil, multipleOf multiple: Int = 1) throws(DataError) -> Rows {
+    /// - Throws: `mismatch` where the length, or the limit of the tokenizer, leaves no room beside the special tokens, a text
+    ///   is longer, or there are no texts; `tooLarge` for a length beyond ``lengths``.
+    package func rows(
+        of encodings: [Encoding], length: Int? = nil, multipleOf multiple: Int = 1
+    ) throws(DataError) -> Rows {
         precondition(multiple > 0, "rows cannot have a length that is a multiple of \(multiple)")
-        guard !texts.isEmpty else { throw .mismatch("A batch of no texts was asked for.") }
-        let limit = [length, largestLength].compactMap { $0 }.min()
+        guard !encodings.isEmpty else { throw .mismatch("A batch of no texts was asked for.") }
+        let limit = limit(length)
         if let limit, limit <= parts.template.addedCount {
             throw .mismatch(
                 "A length of \(limit) tokens leaves no room beside \(parts.template.addedCount) special ones.")
         }
-        let encodings = texts.map { encode($0, limit: limit) }
+        if let length, length > Self.lengths.upperBound {
+            throw .tooLarge("Texts of \(length) tokens were asked for; \(Self.lengths.upperBound) are possible.")
+        }
         let longest = encodings.map(\.ids.count).max() ?? 0
         let rounded = (longest + multiple - 1) / multiple * multiple
         let columns = length ?? max(longest, min(rounded, limit ?? .max))
+        guard longest <= columns else {
+            throw .mismatch("A text of \(longest) tokens does not fit into a row of \(columns).")
+        }
         var ids: [Int64] = []
         var mask: [Int64] = []
         var types: [Int64] = []
@@ -111,7 +131,7 @@ package struct Tokenizer: Sendable {
             mask += filled([Int64](repeating: 1, count: encoding.ids.count), with: 0)
             types += filled(encoding.typeIDs.map { Int64($0) }, with: padding.typeID)
         }
-        let shape = [texts.count, columns]
+        let shape = [encodings.count, columns]
         return try asDataError { () throws(ModelError) in
             Rows(
                 inputIDs: try Tensor(.int64, shape: shape, integers: ids),

@@ -1,9 +1,10 @@
 import Foundation
+import TemporaryFolders
 import Testing
 
 /// A folder for files, and programs to make and look at them; the folder is gone with it.
 final class ToolFolder {
-    private let folder: URL
+    private let folder: TemporaryFolder
 
     static func has(_ program: String) -> Bool { path(of: program) != nil }
 
@@ -12,17 +13,9 @@ final class ToolFolder {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "tools-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
-    deinit {
-        // A folder left behind in the temporary folder harms nobody.
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    func path(_ name: String) -> URL { folder.appending(path: name) }
+    func path(_ name: String) -> URL { folder.url.appending(path: name) }
 
     func write(_ file: [UInt8], as name: String) throws -> String {
         try Data(file).write(to: path(name))

@@ -28,7 +28,7 @@ import Testing
     @Test func inputsThatNoPictureCanBeAreRefused() {
         for type in [
             TensorType(.float32, extents: [1, 5, 32, 32]), TensorType(.float32, extents: [1, 1_000]),
-            TensorType(.float32, extents: [1, 3, 100_000, 10]),
+            TensorType(.float32, extents: [1, 3, 100_000, 10]), TensorType(.float32, extents: [1, 3, .max, .max]),
         ] {
             #expect(
                 dataError { () throws(DataError) in

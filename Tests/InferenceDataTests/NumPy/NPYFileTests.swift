@@ -58,6 +58,13 @@ import Testing
         #expect(dataError { () throws(DataError) in try array.array(largestBytes: 23) }?.code == .tooLarge)
     }
 
+    @Test func aRowOfNothingMayHaveAnyExtents() throws {
+        let header = try NPYAssembly(elementType: .float32, rowShape: [1 << 62, 0]).header(rowCount: 1)
+        let file = try TestFile(header)
+        let array = try NPYFile(file.open())
+        #expect(try array.rows(0..<1).shape == [1, 1 << 62, 0])
+    }
+
     @Test(arguments: ["complex.npy", "structure.npy"])
     func typesThatTensorsDoNotHaveAreUnsupported(name: String) throws {
         let file = try Fixture.file(name, in: "NumPy")

@@ -50,6 +50,19 @@ import Testing
         #expect(try Boxes().results(Self.rows(own: 0.2), placements: [Self.placement])[0].boxes.isEmpty)
     }
 
+    @Test func boxesThatTheModelHasChosenStay() throws {
+        // Corners, score and class. The second lies on the first; the others have a low score, or are none.
+        let chosen: [[Double]] = [
+            [24, 24, 40, 40, 0.9, 1], [25, 24, 41, 40, 0.8, 1], [6, 16, 14, 24, 0.2, 0], [40, 24, 24, 40, 0.9, 0],
+            [24, 24, 40, 40, 0.9, -1], [24, 24, 40, 40, 0.9, .nan], [24, 24, 40, 40, .nan, 0],
+        ]
+        let output = try Tensor(.float32, shape: [1, 7, 6], doubles: chosen.flatMap { $0 })
+        let boxes = try Boxes(labels: Labels(["cat", "dog"])).results(output, placements: [Self.placement])[0].boxes
+        try #require(boxes.map(\.classIndex) == [1, 1])
+        #expect(boxes.map(\.label) == ["dog", "dog"] && boxes.map { ($0.score * 10).rounded() } == [9, 8])
+        #expect(Self.isClose(boxes[0], [75, 25, 125, 75]) && Self.isClose(boxes[1], [78.125, 25, 128.125, 75]))
+    }
+
     @Test func thresholdsDecideWhatIsKept() throws {
         var boxes = Boxes(confidence: 0.15, overlap: 0.95)
         var result = try boxes.results(Self.columns(), placements: [Self.placement])[0]

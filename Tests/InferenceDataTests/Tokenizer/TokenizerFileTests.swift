@@ -1,3 +1,4 @@
+import Inference
 import InferenceData
 import Testing
 
@@ -10,8 +11,8 @@ import Testing
 
     @Test func theLeastFileWorks() throws {
         let tokenizer = try Tokenizer(json: Array("{\(Self.model)}".utf8))
-        #expect(tokenizer.encode("a").ids == [1])
-        #expect(tokenizer.encode("a b").ids == [0])
+        #expect(try tokenizer.encode("a").ids == [1])
+        #expect(try tokenizer.encode("a b").ids == [0])
         #expect(tokenizer.largestLength == nil)
     }
 
@@ -63,6 +64,31 @@ import Testing
         #expect(Self.error("{\(part),\(Self.model)}")?.code == .damaged)
     }
 
+    @Test func aTemplateTakesItsTextOnce() throws {
+        func file(_ count: Int) -> String {
+            let pieces = [String](repeating: #"{"Sequence":{"id":"A","type_id":0}}"#, count: count)
+            let template = #"{"type":"TemplateProcessing","single":[\#(pieces.joined(separator: ","))]}"#
+            return #"{"post_processor":\#(template),\#(Self.model)}"#
+        }
+        #expect(try Tokenizer(json: Array(file(1).utf8)).rows(["a"], length: 3).inputIDs.shape == [1, 3])
+        #expect(Self.error(file(2))?.code == .unsupported)
+    }
+
+    @Test func aNormaliserThatLetsTextsGrowIsStopped() throws {
+        func file(_ count: Int, added: String = "") -> String {
+            let steps = [String](
+                repeating: #"{"type":"Replace","pattern":{"String":"a"},"content":"aa"}"#, count: count)
+            let normaliser = #"{"type":"Sequence","normalizers":[\#(steps.joined(separator: ","))]}"#
+            return #"{"normalizer":\#(normaliser),\#(added)\#(Self.model)}"#
+        }
+        let tokenizer = try Tokenizer(json: Array(file(40).utf8))
+        #expect(dataError { () throws(DataError) in try tokenizer.encode("a") }?.code == .tooLarge)
+        #expect(try tokenizer.encode("b").ids == [0])
+        let token = #""added_tokens":[{"id":5,"content":"a"}],"#
+        #expect(Self.error(file(40, added: token))?.code == .tooLarge)
+        #expect(try Tokenizer(json: Array(file(3, added: token).utf8)).encode("a").ids == [5])
+    }
+
     @Test func aFileCutAnywhereIsDamaged() throws {
         let bytes = try Fixture.bytes("bert.json", in: "Tokenizers")
         for count in stride(from: 0, to: bytes.count, by: 13) {
@@ -76,7 +102,7 @@ import Testing
             {"model":{"type":"WordPiece","unk_token":"u","max_input_chars_per_word":1e9,"vocab":{"u":0,"a":1,"##a":2}}}
             """
         let tokenizer = try Tokenizer(json: Array(json.utf8))
-        #expect(tokenizer.encode(String(repeating: "a", count: 500_000)).ids.count == 500_000)
+        #expect(try tokenizer.encode(String(repeating: "a", count: 500_000)).ids.count == 500_000)
     }
 
     @Test func deepNestingIsRefused() {
@@ -91,7 +117,7 @@ import Testing
                 {"model":{"type":"WordLevel","unk_token":"u","vocab":{"\\uf900":1,"\\u8c48":2,"\\u00e9":3,"e\\u0301":4,"u":0}}}
                 """.utf8))
         #expect(
-            ["\u{F900}", "\u{8C48}", "\u{E9}", "e\u{301}", "x"].map { tokenizer.encode($0).ids } == [
+            try ["\u{F900}", "\u{8C48}", "\u{E9}", "e\u{301}", "x"].map { try tokenizer.encode($0).ids } == [
                 [1], [2], [3], [4], [0],
             ])
     }

@@ -50,4 +50,11 @@ struct PrecisionTests {
         let blind = try CompiledModel(model, precision: .automatic(tolerance: 1, samples: []))
         #expect(!blind.usesBFloat16 && blind.measuredError == nil)
     }
+
+    @Test func outputsOfIntegersSayNothingOfTheError() throws {
+        let (fixture, nodes) = try network(5)
+        let model = fixture.model(nodes + [node("ArgMax", ["y"], "best", ["axis": .int(1)])])
+        let chosen = try CompiledModel(model, precision: .automatic(tolerance: 1, samples: [fixture.inputs]))
+        #expect(!chosen.usesBFloat16 && chosen.measuredError == Double.infinity)
+    }
 }

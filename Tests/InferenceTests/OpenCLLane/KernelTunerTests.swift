@@ -1,5 +1,6 @@
 import Foundation
 import OpenCLKit
+import TemporaryFolders
 import Testing
 
 import Inference
@@ -89,48 +90,39 @@ import Inference
 
     // MARK: Store
 
-    private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/bgrun-tuning-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try body(folder)
-    }
-
     @Test func aTuningIsFoundForItsDeviceAndDriverOnly() throws {
-        try withFolder { folder in
-            let device = try OpenCLFixture.openCLDevice()
-            let store = TuningStore(folder: folder)
-            #expect(store.tuning(for: device.info) == nil)
-            var tuning = KernelTuning.vectors
-            tuning.winogradChannels = 77
-            #expect(store.store(tuning, for: device.info))
-            #expect(store.tuning(for: device.info) == tuning)
-            let cache = ProgramCache(folder: nil)
-            #expect(try InferenceDevice(device: device, tunings: store, cache: cache).tuning == tuning)
-            var other = device.info
-            other.driverVersion += " newer"
-            #expect(store.tuning(for: other) == nil)
-            #expect(!TuningStore(folder: nil).store(tuning, for: device.info))
-        }
+        let folder = try TemporaryFolder()
+        let device = try OpenCLFixture.openCLDevice()
+        let store = TuningStore(folder: folder.path)
+        #expect(store.tuning(for: device.info) == nil)
+        var tuning = KernelTuning.vectors
+        tuning.winogradChannels = 77
+        #expect(store.store(tuning, for: device.info))
+        #expect(store.tuning(for: device.info) == tuning)
+        let cache = ProgramCache(folder: nil)
+        #expect(try InferenceDevice(device: device, tunings: store, cache: cache).tuning == tuning)
+        var other = device.info
+        other.driverVersion += " newer"
+        #expect(store.tuning(for: other) == nil)
+        #expect(!TuningStore(folder: nil).store(tuning, for: device.info))
     }
 
     @Test func aDamagedOrUnsoundTuningIsNotUsed() throws {
-        try withFolder { folder in
-            let device = try OpenCLFixture.openCLDevice()
-            let store = TuningStore(folder: folder)
-            var unsound = KernelTuning.vectors
-            unsound.width = 3
-            #expect(store.store(unsound, for: device.info))
-            #expect(store.tuning(for: device.info) == nil)
-            #expect(store.store(.vectors, for: device.info))
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/tunings")
-            let path = folder + "/tunings/" + (try #require(names.first))
-            var bytes = try Data(contentsOf: URL(filePath: path))
-            bytes[bytes.count - 3] ^= 1
-            try bytes.write(to: URL(filePath: path))
-            #expect(store.tuning(for: device.info) == nil)
-            let kernels = try InferenceDevice(device: device, tunings: store, cache: ProgramCache(folder: nil))
-            #expect(kernels.tuning == KernelTuning.standard(for: device.info))
-        }
+        let folder = try TemporaryFolder()
+        let device = try OpenCLFixture.openCLDevice()
+        let store = TuningStore(folder: folder.path)
+        var unsound = KernelTuning.vectors
+        unsound.width = 3
+        #expect(store.store(unsound, for: device.info))
+        #expect(store.tuning(for: device.info) == nil)
+        #expect(store.store(.vectors, for: device.info))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("tunings"))
+        let path = folder.file("tunings/" + (try #require(names.first)))
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        bytes[bytes.count - 3] ^= 1
+        try bytes.write(to: URL(filePath: path))
+        #expect(store.tuning(for: device.info) == nil)
+        let kernels = try InferenceDevice(device: device, tunings: store, cache: ProgramCache(folder: nil))
+        #expect(kernels.tuning == KernelTuning.standard(for: device.info))
     }
 }

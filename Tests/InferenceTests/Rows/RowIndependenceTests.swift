@@ -203,6 +203,45 @@ import Testing
         #expect(try BatchModel(picture(), inputs: one).partCount == 1)
     }
 
+    @Test func theNumberOfRowsIsOpenPossibleOrRefused() throws {
+        #expect(try picture().fixedRows() == nil && picture(.known(4)).fixedRows() == 4)
+        // What old exporters write for an open one.
+        #expect(try picture(.known(0)).withExtents([:]).fixedRows() == nil)
+        #expect(try picture().withExtents(["batch": 3]).fixedRows() == 3)
+        for model in [try picture(.known(1 << 40)), try picture().withExtents(["batch": .max])] {
+            let error = #expect(throws: ModelError.self) { try model.fixedRows() }
+            #expect(error?.code == .wrongInput)
+        }
+        #expect(RowBatches(most: 8, atOnce: .max).rows(of: 100, least: 8, batches: 16) == .max)
+    }
+
+    @Test func outputsAreOfRowsWhereTheirFirstExtentIsThatOfTheBatch() throws {
+        func model(_ nodes: [Node]) -> Model {
+            Model(graph: Self.graph(nodes, input: [.symbol("batch"), .known(6), .known(5)]), opsets: ["": 17])
+        }
+        let single = ["x": TensorType(.float32, extents: [1, 6, 5])]
+        let kept = model([Self.node("Relu", ["x"], "y")])
+        #expect(kept.givesRows(for: single, atOnce: 6) && kept.rowOutputs(single) == ["y"])
+        // Its six rows are none of a batch of six.
+        let turned = model([Self.node("Transpose", ["x"], "y", ["perm": .ints([1, 0, 2])])])
+        #expect(!turned.givesRows(for: single, atOnce: 6) && turned.rowOutputs(single).isEmpty)
+        // As many rows as are found, unless the file knows better.
+        var found = model([
+            Self.node("NonZero", ["x"], "n"), Self.node("Transpose", ["n"], "y", ["perm": .ints([1, 0])]),
+        ])
+        #expect(!found.givesRows(for: single, atOnce: 6) && found.rowOutputs(single).isEmpty)
+        found.graph.outputs[0].type = TensorType(.int64, [.symbol("batch"), .known(3)])
+        #expect(!found.givesRows(for: single, atOnce: 6) && found.rowOutputs(single) == ["y"])
+    }
+
+    @Test func rowsFollowTheLengthOfTextsUnlessTheyAreMadeOne() {
+        let tokens: [Dimension] = [.symbol("batch"), .symbol("tokens")]
+        let each = Model(graph: Self.graph([Self.node("Relu", ["x"], "y")], input: tokens), opsets: ["": 17])
+        #expect(each.rowsFollowLength(32, 64))
+        let mean = Self.node("ReduceMean", ["x"], "y", ["axes": .ints([1])])
+        #expect(!Model(graph: Self.graph([mean], input: tokens), opsets: ["": 17]).rowsFollowLength(32, 64))
+    }
+
     /// Weights that are fetched for few places each are worth the more rows the more they are.
     @Test(arguments: [(8, 1), (4096, 8)]) func weightsThatAreFetchedServeSeveralRows(width: Int, atOnce: Int) throws {
         let graph = Self.graph(

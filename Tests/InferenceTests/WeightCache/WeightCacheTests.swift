@@ -2,22 +2,18 @@ import CChecksum
 import Foundation
 import Glibc
 import Inference
+import TemporaryFolders
 import Testing
 
 /// Weights that were laid out once are taken from the cache, and nothing else is.
-@Suite final class WeightCacheTests {
-    private let folder: String
+@Suite struct WeightCacheTests {
+    private let folder: TemporaryFolder
     private let model: String
 
     init() throws {
-        folder = NSTemporaryDirectory() + "weights-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        model = folder + "/model.onnx"
-        try Data("a model".utf8).write(to: URL(filePath: model))
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: folder)
+        folder = try TemporaryFolder()
+        model = folder.file("model.onnx")
+        try folder.write("a model", to: "model.onnx")
     }
 
     /// Two convolutions, the first of which takes a batch normalisation in, and a product.
@@ -48,7 +44,7 @@ import Testing
     }
 
     private func cache(capacityBytes: Int = 1 << 30) throws -> WeightCache {
-        try #require(WeightCache(folder: folder + "/cache", capacityBytes: capacityBytes, quiet: .zero))
+        try #require(WeightCache(folder: folder.file("cache"), capacityBytes: capacityBytes, quiet: .zero))
     }
 
     private func key(_ cache: WeightCache, precision: String = "fp32", program: String = "1") throws -> WeightCache.Key
@@ -64,7 +60,7 @@ import Testing
         return cache.keep(sheet, as: key)
     }
 
-    private func path(_ key: WeightCache.Key) -> String { "\(folder)/cache/weights/\(key.digest.hexadecimal)" }
+    private func path(_ key: WeightCache.Key) -> String { folder.file("cache/weights/\(key.digest.hexadecimal)") }
 
     private func entry(_ key: WeightCache.Key) -> WeightEntry? {
         let descriptor = open(path(key), O_RDONLY)
@@ -111,11 +107,11 @@ import Testing
         #expect(try key(cache).digest == first)
         #expect(try key(cache, precision: "bf16").digest != first)
         #expect(try key(cache, program: "2").digest != first)
-        let copy = folder + "/copy.onnx"
+        let copy = folder.file("copy.onnx")
         try FileManager.default.copyItem(atPath: model, toPath: copy)
         #expect(cache.key(files: [copy], precision: "fp32", program: "1", readsAll: true)?.digest == first)
         #expect(cache.key(files: [model, copy], precision: "fp32", program: "1", readsAll: true)?.digest != first)
-        #expect(cache.key(files: [folder], precision: "fp32", program: "1", readsAll: true) == nil)
+        #expect(cache.key(files: [folder.path], precision: "fp32", program: "1", readsAll: true) == nil)
         try Data("another model".utf8).write(to: URL(filePath: model))
         #expect(try key(cache).digest != first)
     }
@@ -285,7 +281,7 @@ import Testing
         #expect(try keep(made, keys[2], in: small))
         #expect(small.size.entries == 2 && small.size.bytes <= 2 * bytes)
         #expect(entry(keys[0]) != nil && entry(keys[1]) == nil && entry(keys[2]) != nil)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/cache/weights")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache/weights"))
         #expect(!names.contains { $0.hasSuffix(".tmp") }, "\(names)")
         let none = try cache(capacityBytes: bytes - 1)
         #expect(try !keep(made, try key(none, program: "4"), in: none))
@@ -311,7 +307,7 @@ import Testing
         let second = try #require(key(readsAll: true))
         #expect(second != first && key(readsAll: false) == second)
         // One that was changed just now gets no note: the next change could have the same time.
-        let careful = try #require(WeightCache(folder: folder + "/other", quiet: .seconds(3600)))
+        let careful = try #require(WeightCache(folder: folder.file("other"), quiet: .seconds(3600)))
         #expect(careful.key(files: [model], precision: "fp32", program: "1", readsAll: true)?.digest == second)
         #expect(careful.key(files: [model], precision: "fp32", program: "1", readsAll: false) == nil)
     }

@@ -93,9 +93,9 @@ extension Operators {
             func clamped(_ bound: Int, _ range: ClosedRange<Int>) -> Int {
                 min(max(bound < 0 ? bound &+ extent : bound, range.lowerBound), range.upperBound)
             }
-            // A negative bound of less than -extent overflows nothing, as extent is not negative.
-            let start =
-                step > 0 ? clamped(lists.starts[index], 0...extent) : clamped(lists.starts[index], -1...(extent - 1))
+            // A negative bound of less than -extent overflows nothing, as extent is not negative. Backwards, the first
+            // place is one that there is, and only the end may lie in front of all.
+            let start = clamped(lists.starts[index], step > 0 ? 0...extent : min(0, extent - 1)...(extent - 1))
             let end = step > 0 ? clamped(lists.ends[index], 0...extent) : clamped(lists.ends[index], -1...(extent - 1))
             let span = step > 0 ? end - start : start - end
             let stride = Int(clamping: step.magnitude)

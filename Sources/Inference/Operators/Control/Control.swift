@@ -50,7 +50,7 @@ extension Operators {
     /// Inputs: the most iterations, a condition, carried values. Outputs: the carried values, then one stack for each
     /// further output of the body.
     private static let loop = OperatorDefinition(
-        "Loop", versions: [1, 11, 13, 16, 19, 21], inputs: 2...Int.max, outputs: 1...Int.max,
+        "Loop", versions: [1, 11, 13, 16, 19, 21], inputs: 2...Int.max, optionalInputs: [0, 1], outputs: 1...Int.max,
         types: [.int64, .bool, .all],
         attributes: ["body": .graph],
         infer: { call throws(ModelError) in

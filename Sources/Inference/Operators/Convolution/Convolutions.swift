@@ -73,7 +73,8 @@ struct Convolution {
         let kernelSize = geometry.kernel.reduce(1, *)
         let kernelWidth = geometry.kernel[last]
         let (step, dilation, pad) = (geometry.strides[last], geometry.dilations[last], geometry.padsBefore[last])
-        let taps = outerTaps(outer)
+        // Where there are no channels, the window may be beyond any loop.
+        let taps = channels == 0 ? [] : outerTaps(outer)
         var result = [Double](repeating: 0, count: input[0] * filters * rows * outputWidth)
         guard !result.isEmpty else { return result }
         result.withUnsafeMutableBufferPointer { result in

@@ -177,10 +177,11 @@ extension Operators {
             else { throw .damaged("its strides or pads are not for \(rank) spatial axes") }
             var result = Array(shape[..<2])
             for axis in 0..<rank {
-                guard let extent = shape[axis + 2].extent, extent < 1 << 31 else {
+                guard let extent = shape[axis + 2].extent else {
                     result.append(.unknown)
                     continue
                 }
+                guard extent < 1 << 31 else { throw .tooLarge("its data has \(extent) places along an axis") }
                 result.append(
                     .known((extent - 1) * strides[axis] + kernel[axis] - pads[axis] - pads[rank + axis]))
             }
@@ -197,8 +198,8 @@ extension Operators {
             let strides = call.node.ints("strides") ?? Array(repeating: 1, count: kernel.count)
             let pads = call.node.ints("pads") ?? Array(repeating: 0, count: 2 * kernel.count)
             guard strides.count == kernel.count, pads.count == 2 * kernel.count,
-                (strides + pads + kernel).allSatisfy({ $0 >= 0 && $0 < 1 << 31 })
-            else { throw .wrongValue("its strides or pads are not for \(kernel.count) spatial axes") }
+                (strides + pads + kernel + spatial).allSatisfy({ $0 >= 0 && $0 < 1 << 31 })
+            else { throw .wrongValue("its strides or pads are not for the spatial axes \(spatial)") }
             for axis in kernel.indices {
                 plain[axis + 2] =
                     (spatial[axis] - 1) * strides[axis] + kernel[axis] - pads[axis] - pads[kernel.count + axis]

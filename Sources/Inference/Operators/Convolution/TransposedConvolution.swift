@@ -36,17 +36,18 @@ extension Operators {
         let steps = Extents.strides(plan.output)
         let (data, factors) = (input.doubles(), weights.doubles())
         var result = [Double](repeating: 0, count: try Extents.count(shape))
-        for place in 0..<planeSize {
+        // Where there are no channels, the other extents may be beyond any loop.
+        for place in 0..<(channels == 0 ? 0 : planeSize) {
             let position = Extents.position(place, in: spatial)
             for tap in 0..<kernelSize {
                 let reach = Extents.position(tap, in: kernel)
                 var offset = 0
                 var isInside = true
-                for axis in position.indices {
+                for axis in position.indices where isInside {
                     let target =
                         position[axis] * plan.strides[axis] + reach[axis] * plan.dilations[axis] - plan.padsBefore[axis]
-                    if target < 0 || target >= plan.output[axis] { isInside = false }
-                    offset += target * steps[axis]
+                    isInside = target >= 0 && target < plan.output[axis]
+                    if isInside { offset += target * steps[axis] }
                 }
                 guard isInside else { continue }
                 for batch in 0..<input.shape[0] {

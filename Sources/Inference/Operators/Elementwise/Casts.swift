@@ -25,6 +25,9 @@ extension Operators {
 
     static func cast(_ tensor: Tensor, to type: ElementType) throws(ModelError) -> Tensor {
         if tensor.elementType == type { return tensor }
+        // Inputs and outputs of models: many elements.
+        if tensor.elementType.isNarrowFloat && type == .float32 { return try tensor.widened() }
+        if tensor.elementType == .float32 && type.isNarrowFloat { return try tensor.narrowed(to: type) }
         if tensor.elementType.isFloat || tensor.elementType == .uint64 && type.isFloat {
             return try Tensor(type, shape: tensor.shape, doubles: tensor.doubles())
         }

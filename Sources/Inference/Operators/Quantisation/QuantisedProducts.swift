@@ -117,6 +117,8 @@ extension Operators {
         attributes: windowAttributes.merging(["group": .int]) { $1 },
         infer: { call throws(ModelError) in
             try checkSingle(call, 1, 2, 6, 7)
+            // One for all filters, or one for each.
+            for list in [4, 5] { try Shapes.expect(call, list, rank: 0...1) }
             try checkLists(call, [4, 5], of: 3, axis: 0)
             return [TensorType(call.elementType(7), try convolutionShape(call, weights: 3, bias: 8))]
         }

@@ -35,7 +35,8 @@ extension Operators {
             let scores = call.tensor()
             let (batch, classes, inner) = Extents.split(scores.shape, at: 1)
             var values = scores.doubles()
-            if takesLogarithm {
+            // Where there are no scores, the other extents may be beyond any loop.
+            if takesLogarithm, !values.isEmpty {
                 for block in 0..<batch {
                     for place in 0..<inner {
                         let offsets = (0..<classes).map { (block * classes + $0) * inner + place }

@@ -55,7 +55,7 @@ extension Operators {
             let samplesY = ratio > 0 ? ratio : max(Int(binY.rounded(.up)), 0)
             let samplesX = ratio > 0 ? ratio : max(Int(binX.rounded(.up)), 0)
             // A bin that is much larger than the data would only sample zeros.
-            guard samplesY <= max(2 * height, 64), samplesX <= max(2 * width, 64) else {
+            guard samplesY / 2 <= max(height, 32), samplesX / 2 <= max(width, 32) else {
                 throw .wrongValue("a region is not on the data")
             }
             for channel in 0..<shape[1] {
@@ -129,7 +129,8 @@ extension Operators {
         let threshold = call.optional(4)?.doubles().first
         let isCentred = call.node.int("center_point_box") == 1
         var chosen: [Int] = []
-        for batch in 0..<shape[0] {
+        // Where there are no scores, the other extents may be beyond any loop.
+        for batch in 0..<(scores.isEmpty ? 0 : shape[0]) {
             let rectangles = (0..<shape[2]).map { Rectangle(boxes, (batch * shape[2] + $0) * 4, isCentred: isCentred) }
             for kind in 0..<shape[1] {
                 let start = (batch * shape[1] + kind) * shape[2]

@@ -73,10 +73,10 @@ struct ResizePlan {
             guard given.count == axes.count, given.allSatisfy({ $0 > 0 && $0.isFinite }) else {
                 throw .damaged("\(given) are no scales for \(axes.count) axes")
             }
-            for (axis, scale) in zip(axes, given) {
+            for (axis, scale) in zip(axes, given) where scale != 1 {
                 scales[axis] = scale
-                // Scales are float32: their product must not fall below a whole number by its rounding.
-                output[axis] = Int(clampingTruncated: (Double(input[axis]) * scale).rounded(.down))
+                // In float32, as ONNX's shape inference has it: there 10 times 0.7 is 7, and not a little less.
+                output[axis] = Int(clampingTruncated: Double(Float(input[axis]) * Float(scale)))
             }
         } else {
             throw .damaged("it has neither scales nor sizes")
@@ -111,13 +111,20 @@ struct ResizePlan {
     /// Elements of an axis with their weights; empty where a place lies outside the region.
     typealias Taps = [(index: Int, weight: Double)]
 
+    /// Axes on which something changes, in the order in which they are computed. Each has weights of its own, so any
+    /// order gives the same; with those that shrink in front nothing in between is larger than both ends.
+    var changedAxes: [Int] {
+        let axes = input.indices.filter { scales[$0] != 1 || output[$0] != input[$0] || isCropped }
+        return axes.filter { output[$0] < input[$0] } + axes.filter { output[$0] >= input[$0] }
+    }
+
     func run(_ tensor: Tensor) throws(ModelError) -> Tensor {
         var values = tensor.doubles()
         var shape = tensor.shape
         // A place is outside where any axis is.
         var isOutside = [Bool](repeating: false, count: 1)
         var outsideShape = [Int](repeating: 1, count: shape.count)
-        for axis in shape.indices where scales[axis] != 1 || output[axis] != input[axis] || isCropped {
+        for axis in changedAxes {
             let taps = (0..<output[axis]).map { self.taps($0, axis) }
             let (outer, extent, inner) = Extents.split(shape, at: axis)
             var next = [Double](repeating: 0, count: outer * output[axis] * inner)

@@ -9,7 +9,24 @@ indirect enum TextNormalizer: Sendable {
     case prepend([Unicode.Scalar])
     case sequence([TextNormalizer])
 
-    func normalised(_ text: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    /// - Throws: `tooLarge` where a file lets a text grow beyond sixteen times its length, and a mebi of code points.
+    func normalised(_ text: [Unicode.Scalar]) throws(DataError) -> [Unicode.Scalar] {
+        try normalised(text, most: 16 * text.count + (1 << 20))
+    }
+
+    private func normalised(_ text: [Unicode.Scalar], most: Int) throws(DataError) -> [Unicode.Scalar] {
+        let result = try applied(to: text, most: most)
+        try Self.check(result.count, most)
+        return result
+    }
+
+    private static func check(_ count: Int, _ most: Int) throws(DataError) {
+        guard count <= most else {
+            throw .tooLarge("The normaliser of the tokenizer makes more than \(most) code points of a text.")
+        }
+    }
+
+    private func applied(to text: [Unicode.Scalar], most: Int) throws(DataError) -> [Unicode.Scalar] {
         switch self {
         case .bert(let bert): return bert.normalised(text)
         case .lowercase: return text.lowercased
@@ -26,10 +43,14 @@ indirect enum TextNormalizer: Sendable {
             for match in pattern.matches(in: text) {
                 result += text[place..<match.lowerBound] + content
                 place = match.upperBound
+                try Self.check(result.count, most)
             }
             return result + text[place...]
         case .prepend(let prefix): return text.isEmpty ? text : prefix + text
-        case .sequence(let normalizers): return normalizers.reduce(text) { $1.normalised($0) }
+        case .sequence(let normalizers):
+            var result = text
+            for normalizer in normalizers { result = try normalizer.normalised(result, most: most) }
+            return result
         }
     }
 }

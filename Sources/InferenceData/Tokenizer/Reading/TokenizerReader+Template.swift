@@ -23,7 +23,7 @@ extension TokenizerReader {
         }
     }
 
-    private func described(_ value: JSONValue) throws(DataError) -> TokenTemplate {
+    private mutating func described(_ value: JSONValue) throws(DataError) -> TokenTemplate? {
         var template = TokenTemplate(pieces: [])
         for piece in value["single"]?.list ?? [] {
             if let special = piece["SpecialToken"], let name = special["id"]?.string {
@@ -39,9 +39,9 @@ extension TokenizerReader {
                 throw .damaged("The template of the tokenizer for one text has a piece that is none.")
             }
         }
-        guard template.pieces.contains(where: { if case .text = $0 { true } else { false } }) else {
-            throw .damaged("The template of the tokenizer for one text has no place for it.")
-        }
+        let places = template.pieces.count(where: { if case .text = $0 { true } else { false } })
+        guard places > 0 else { throw .damaged("The template of the tokenizer for one text has no place for it.") }
+        guard places == 1 else { return refuse("a template that takes one text several times") }
         return template
     }
 }

@@ -2,6 +2,9 @@
 struct TokenizerReader {
     private var unsupported: [String] = []
 
+    /// Code points of all added tokens together, once they are normalised.
+    private static let mostAdded = 1 << 24
+
     mutating func read(_ file: JSONValue) throws(DataError) -> TokenizerParts {
         guard let described = file["model"], described.members != nil else {
             throw .damaged("It is no tokenizer.json: it has no \"model\".")
@@ -60,6 +63,7 @@ struct TokenizerReader {
     ) throws(DataError) -> (raw: [AddedTokens.Token], normalised: [AddedTokens.Token]) {
         var raw: [AddedTokens.Token] = []
         var normalised: [AddedTokens.Token] = []
+        var count = 0
         for entry in value?.list ?? [] {
             guard let id = Self.tokenID(entry["id"]), let content = entry["content"]?.string else {
                 throw .damaged("An added token of the tokenizer has no number or no content.")
@@ -69,7 +73,11 @@ struct TokenizerReader {
             token.takesLeft = entry["lstrip"]?.flag ?? false
             token.takesRight = entry["rstrip"]?.flag ?? false
             if entry["normalized"]?.flag ?? !(entry["special"]?.flag ?? false) {
-                token.content = normalizer?.normalised(token.content) ?? token.content
+                if let normalizer { token.content = try normalizer.normalised(token.content) }
+                count += token.content.count
+                guard count <= Self.mostAdded else {
+                    throw .tooLarge("The added tokens of the tokenizer have more than \(Self.mostAdded) code points.")
+                }
                 normalised.append(token)
             } else {
                 raw.append(token)

@@ -3,10 +3,12 @@ import ImageCodecs
 
 /// Inputs to begin with: small pictures of every format, by our own encoders, and where there is none by other programs.
 enum GeneratedSeeds {
-    private static let xmp =
-        Array(
-            "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
-                .utf8) + Array("<rdf:Description rdf:about=\"\"/></rdf:RDF></x:xmpmeta>".utf8)
+    private static let xmp = Array(
+        """
+        <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+        <rdf:Description rdf:about="" dc:title="a"><Container:Directory><rdf:Seq/></Container:Directory></rdf:Description>\
+        </rdf:RDF></x:xmpmeta>
+        """.utf8)
 
     /// Byte order, one directory with orientation 6, a name and a date.
     private static let exif: [UInt8] =

@@ -1,0 +1,55 @@
+import Inference
+import Testing
+
+/// Extents of resized tensors, and the order of their axes.
+@Suite struct ResizingTests {
+    /// As ONNX's shape inference has it: in float64 the float32 nearest to 0.7 times 10 is less than 7.
+    @Test(arguments: [(0.7, 7), (0.9, 9), (1.4, 14), (0.65, 6), (1.0, 10)])
+    func extentsAreProductsInFloat32(scale: Double, extent: Int) throws {
+        var fixture = GraphFixture(seed: 1)
+        try fixture.input("x", [10])
+        fixture.initialisers["scales"] = try Tensor(.float32, shape: [1], doubles: [scale])
+        for one in [node("Resize", ["x", "", "scales"], "y"), node("Upsample", ["x", "scales"], "y", opset: 9)] {
+            let model = fixture.model([one])
+            #expect(try ShapeInference().infer(model.graph).facts["y"]?.type.extents == [extent])
+            #expect(try ReferenceRunner().run(model, inputs: fixture.inputs)[0].shape == [extent])
+        }
+    }
+
+    @Test func anExtentBeyondCountingIsTooLarge() throws {
+        var fixture = GraphFixture(seed: 1)
+        try fixture.input("x", [10])
+        fixture.initialisers["scales"] = try Tensor(.float32, shape: [1], doubles: [1e38])
+        let model = fixture.model([node("Resize", ["x", "", "scales"], "y")])
+        let error = #expect(throws: ModelError.self) { try ReferenceRunner().run(model, inputs: fixture.inputs) }
+        #expect(error?.code == .tooLarge)
+    }
+
+    /// In the order of the axes there would be 65,000 times as many values in between as at either end.
+    @Test(arguments: ["nearest", "linear", "cubic"]) func axesThatShrinkComeFirst(mode: String) throws {
+        var fixture = GraphFixture(seed: 2)
+        try fixture.input("x", [1, 1, 1, 65_000])
+        fixture.initialisers["sizes"] = try Tensor(indices: [1, 1, 65_000, 1])
+        let model = fixture.model([node("Resize", ["x", "", "", "sizes"], "y", ["mode": .string(mode)])])
+        let result = try ReferenceRunner().run(model, inputs: fixture.inputs)[0]
+        #expect(result.shape == [1, 1, 65_000, 1])
+        let values = result.doubles()
+        #expect(values.allSatisfy { abs($0 - values[0]) < 1e-6 })
+    }
+
+    @Test(arguments: ["nearest", "linear", "cubic"], [0, 1])
+    func theOrderOfAxesMakesNoDifference(mode: String, antialias: Int) throws {
+        var fixture = GraphFixture(seed: 3)
+        try fixture.input("x", [1, 1, 4, 6])
+        fixture.initialisers["rows"] = try Tensor(indices: [1, 1, 7, 6])
+        fixture.initialisers["both"] = try Tensor(indices: [1, 1, 7, 3])
+        let attributes: [String: Attribute] = ["mode": .string(mode), "antialias": .int(antialias)]
+        let once = fixture.model([node("Resize", ["x", "", "", "both"], "y", attributes, opset: 18)])
+        let apart = fixture.model([
+            node("Resize", ["x", "", "", "rows"], "r", attributes, opset: 18),
+            node("Resize", ["r", "", "", "both"], "y", attributes, opset: 18),
+        ])
+        let found = try ReferenceRunner().run(once, inputs: fixture.inputs)[0]
+        expectClose(found, try ReferenceRunner().run(apart, inputs: fixture.inputs)[0], tolerance: 1e-6)
+    }
+}
