@@ -65,6 +65,26 @@ import Testing
         #expect(error.sentence.contains("circle"))
     }
 
+    @Test func functionsMayCallEachOtherManyTimesDeep() throws {
+        let levels = (0..<50).map { level in
+            Self.function(
+                "level\(level)", inputs: ["a"], outputs: ["b"],
+                nodes: [
+                    Parts.node("Neg", ["a"], ["t"]),
+                    Parts.node(
+                        level == 0 ? "Neg" : "level\(level - 1)", ["t"], ["b"], domain: level == 0 ? "" : "local"),
+                ])
+        }
+        let graph = Parts.graph(
+            inputs: [Parts.port("x", [2])], outputs: ["y"],
+            nodes: [Parts.node("level49", ["x"], ["y"], domain: "local")])
+        let model = try Parts.load(Parts.model(graph, functions: levels))
+        #expect(model.graph.nodes.count == 51)
+        #expect(Set(model.graph.nodes.flatMap(\.outputs)).count == 51)
+        let longest = model.graph.nodes.flatMap(\.outputs).map { "\($0)".count }.max() ?? 0
+        #expect(longest < 1000)
+    }
+
     /// A choice between two calls of a function of the names `a` and `c`.
     private static func choice(of name: String, _ output: String) -> ONNXNode {
         let call = Parts.node(name, ["a", "c"], ["r"], domain: "local")

@@ -47,14 +47,14 @@ struct FunctionInliner {
     /// The nodes of the model's graph.
     mutating func expanded(_ nodes: [ONNXNode], opsets: [String: Int]) throws(ModelError) -> [PlacedNode] {
         var result: [PlacedNode] = []
-        try expand(nodes, opsets, depth: 0, prefix: "", into: &result)
+        try expand(nodes, opsets, depth: 0, into: &result)
         return result
     }
 
     /// The nodes of a subgraph of `node`.
     mutating func expanded(_ subgraph: ONNXGraph, of node: PlacedNode) throws(ModelError) -> [PlacedNode] {
         var result: [PlacedNode] = []
-        try expand(subgraph.node, node.opsets, depth: node.depth + 1, prefix: "", into: &result)
+        try expand(subgraph.node, node.opsets, depth: node.depth + 1, into: &result)
         return result
     }
 
@@ -70,9 +70,9 @@ struct FunctionInliner {
     }
 
     private mutating func expand(
-        _ nodes: [ONNXNode], _ opsets: [String: Int], depth: Int, prefix: String, into result: inout [PlacedNode]
+        _ nodes: [ONNXNode], _ opsets: [String: Int], depth: Int, into result: inout [PlacedNode]
     ) throws(ModelError) {
-        for (index, node) in nodes.enumerated() {
+        for node in nodes {
             // Calls count too: bodies may be empty.
             try visit(1)
             let key = Key(
@@ -86,9 +86,10 @@ struct FunctionInliner {
                 throw .damaged("the function \"\(key.name)\" calls itself, or lies in \(depth) calls and subgraphs")
             }
             try visit(function.innerNodes)
-            let inner = "\(prefix)\(node.name.isEmpty ? node.opType : node.name)#\(index)/"
-            let body = try instantiated(function.message, for: node, prefix: inner)
-            try expand(body, function.opsets, depth: depth + 1, prefix: inner, into: &result)
+            // A call within a body has the prefix of that body in its name.
+            let prefix = "\(node.name.isEmpty ? node.opType : node.name)#\(visits)/"
+            let body = try instantiated(function.message, for: node, prefix: prefix)
+            try expand(body, function.opsets, depth: depth + 1, into: &result)
         }
     }
 
