@@ -124,14 +124,16 @@ import Testing
             let found = try SmallModel.read("\(place.path)/\(folder)/scores.npy").values
             return (zip(found, expected).map { abs($0 - $1) }.max() ?? .infinity) / largest
         }
-        let automatic = try infer("data.npy", "--out", "auto", "--precision", "auto")
+        let automatic = try infer("data.npy", "--out", "auto", "--precision", "auto", "--report", "report.jsonl")
         #expect(automatic.status == 0, "\(automatic.errors)")
         #expect(try difference("auto") < 0.02)
+        let report = try String(contentsOfFile: place.path + "/report.jsonl", encoding: .utf8)
         let narrow = try infer("data.npy", "--out", "narrow", "--precision", "bf16")
         if try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).contains("avx512_bf16") {
             #expect(narrow.status == 0, "\(narrow.errors)")
             let share = try difference("narrow")
             #expect(share > 1e-6 && share < 0.02, "\(share)")
+            #expect(report.contains("precision auto took bf16: bf16 differs by"), "\(report)")
         } else {
             #expect(narrow.status == 69 && narrow.errors.contains("bfloat16"), "\(narrow.errors)")
         }

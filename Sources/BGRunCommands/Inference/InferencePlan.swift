@@ -58,6 +58,8 @@ struct InferencePlan: WorkPlan {
             record.inputBytes = bytes
             record.device = device
             record.seconds = seconds / Double(max(names.count, 1))
+            // They are of the batch.
+            if place == 0 { record.notes = result.notes }
             return record
         }
     }

@@ -77,6 +77,7 @@ final class InferenceWorker {
                 left = left.dropFirst(together.count)
             }
         }
+        result.notes += models.takeNotes()
         let outputs = try write(item, samples, rows, form, folder, &result)
         try pulse.mayCommit()
         return outputs

@@ -24,6 +24,8 @@ final class PreparedModels {
     private let laidOut: LaidOutWeights
     /// What weights were laid out for, where that is worth keeping.
     private var news: [LaidOutModel] = []
+    /// Sentences for the report.
+    private var notes: [String] = []
     private var kept: [(types: [String: TensorType], lane: LaneChoice, prepared: Prepared)] = []
 
     /// Types for which a model is kept prepared.
@@ -97,6 +99,9 @@ final class PreparedModels {
             let before = laidOut.madeByteCount
             let compiled = try CompiledModel(
                 model, inputs: types, precision: try precision.precision(types), laidOut: laidOut)
+            if let error = compiled.measuredError {
+                notes.append(PrecisionChoice.note(isBFloat16: compiled.usesBFloat16, error: error))
+            }
             if laidOut.madeByteCount - before >= WeightCache.fewestBytes {
                 news += [LaidOutModel(types)].compactMap(\.self)
             }
@@ -127,6 +132,12 @@ final class PreparedModels {
     func takeNews() -> [LaidOutModel] {
         defer { news = [] }
         return news
+    }
+
+    /// What was found out of the precision since the last call.
+    func takeNotes() -> [String] {
+        defer { notes = [] }
+        return notes
     }
 
     /// Gives up what lies on devices.
