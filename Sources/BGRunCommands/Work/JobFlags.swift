@@ -45,7 +45,7 @@ struct JobFlags: ParsableArguments {
         help: .init(
             """
             Memory that all inputs in work may take together, e.g. 800M; by default a quarter of what is free, \
-            at least 256M, at most 1G for each worker, and never more than half of it.
+            at least 256M and at most 1G for each worker or 4G, and never more than half of it.
             """, valueName: "size"))
     var memory: ByteCount?
 

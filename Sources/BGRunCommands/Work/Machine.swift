@@ -10,7 +10,8 @@ package enum Machine {
         return max(1, min(allowed, quotaCores ?? allowed))
     }()
 
-    /// A quarter of the memory that is free, within 256 MiB to 1 GiB a worker, and never more than half of it.
+    /// A quarter of the memory that is free, at least 256 MiB a worker, at most 1 GiB a worker or 4 GiB, which one large
+    /// picture may need, and never more than half of it.
     static func defaultClaimBytes(workers: Int) -> Int {
         var available = value("MemAvailable:", in: "/proc/meminfo").flatMap { Int($0) }.map { $0 << 10 } ?? 2 << 30
         let groups = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
@@ -19,7 +20,7 @@ package enum Machine {
     }
 
     package static func claimBytes(available: Int, workers: Int) -> Int {
-        min(max(available / 4, workers * 256 << 20), workers << 30, available / 2)
+        min(max(available / 4, workers * 256 << 20), max(workers, 4) << 30, available / 2)
     }
 
     /// The memory that control groups leave to a process.
