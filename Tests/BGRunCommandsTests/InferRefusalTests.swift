@@ -2,8 +2,6 @@ import Foundation
 import Inference
 import InferenceData
 import ModelParts
-import ONNXFormat
-import SwiftProtobuf
 import Testing
 
 /// What `bgrun infer` refuses before any work, and how it says so.

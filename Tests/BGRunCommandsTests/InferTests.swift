@@ -3,7 +3,6 @@ import Glibc
 import Inference
 import InferenceData
 import ModelParts
-import ONNXFormat
 import SwiftProtobuf
 import Testing
 
