@@ -38,6 +38,6 @@ for form in "" -DPIXELS_FORM; do
     check_kernels Image "$form" arithmetic resize sharpen resize_float chain points denoise local_contrast deconvolve grain rotate
 done
 for width in 1 4 8 16; do
-    check_kernels Inference "-DWIDTH=$width" values elementwise product convolution window rows resample attention winograd
+    check_kernels Inference "-DWIDTH=$width" values elementwise product convolution window rows resample attention winograd winograd_blocks
 done
 echo "checks passed"

@@ -22,11 +22,13 @@
 #include "../Image/deconvolve.cl"
 #include "../Image/grain.cl"
 #include "../Image/rotate.cl"
+#include "../Inference/winograd_blocks.cl"
 
 _Static_assert(sizeof(resize_params) == sizeof(bg_resize_params), "resize_params");
 _Static_assert(sizeof(sharpen_params) == sizeof(bg_sharpen_params), "sharpen_params");
 _Static_assert(sizeof(resize_float_params) == sizeof(bg_resize_float_params), "resize_float_params");
 _Static_assert(sizeof(encode_float_params) == sizeof(bg_encode_float_params), "encode_float_params");
+_Static_assert(sizeof(winograd_blocks_params) == sizeof(bg_winograd_blocks_params), "winograd_blocks_params");
 
 #define EACH(count) for (bg_global_id = 0; bg_global_id < (size_t)(count); ++bg_global_id)
 #define PARAMS(T, from)                                                                                                \
@@ -75,6 +77,18 @@ static void run_encode_float(const float *src, uint16_t *dst, const float *table
     PARAMS(encode_float_params, p);
     EACH(rows) encode_float_row(src, dst, table, q);
 }
+
+static void run_winograd_weights(const float *source, float *target, const bg_winograd_blocks_params *p) {
+    PARAMS(winograd_blocks_params, p);
+    EACH(p->filters / BLOCK) winograd_blocks_weights(source, target, q);
+}
+
+static void run_winograd(const float *source, const float *weights, const float *bias, const float *residual, float *target,
+                         float *scratch, const bg_winograd_blocks_params *p) {
+    PARAMS(winograd_blocks_params, p);
+    const int tiles = p->images * ((p->rows + 3) / 4) * ((p->columns + 3) / 4);
+    EACH((tiles + p->tiles - 1) / p->tiles) winograd_blocks(source, weights, bias, residual, target, scratch, q);
+}
 #include "chain_cpu.h"
 #ifdef BG_TARGET
 #pragma clang attribute pop
@@ -83,4 +97,5 @@ static void run_encode_float(const float *src, uint16_t *dst, const float *table
 const bg_cpu_kernels BG_TABLE = {
     run_resize_code,  run_resize_light,  run_decode_light, run_sharpen,
     run_decode_float, run_resize_float, run_encode_float, CHAIN_KERNELS,
+    {BLOCK, run_winograd_weights, run_winograd},
 };

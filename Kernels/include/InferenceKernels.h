@@ -106,5 +106,11 @@ typedef struct {
 } bg_winograd_params;
 
 typedef struct {
+    int32_t images, channels, filters, height, width, rows, columns, pad_y, pad_x, pixel_step,
+        block_step, tiles, has_residual;
+    float slope, low, high;
+} bg_winograd_blocks_params;
+
+typedef struct {
     int32_t source, target, starts, indices, factors, outer, length, count, inner;
 } bg_resample_params;

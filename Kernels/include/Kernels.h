@@ -132,6 +132,14 @@ typedef struct {
                    int count);
 } bg_cpu_chain_kernels;
 
+// The kernels of networks, with buffers as in Inference/winograd_blocks.cl.
+typedef struct {
+    int32_t block; // channels that lie together
+    void (*winograd_weights)(const float *source, float *target, const bg_winograd_blocks_params *);
+    void (*winograd)(const float *source, const float *weights, const float *bias, const float *residual, float *target,
+                     float *scratch, const bg_winograd_blocks_params *);
+} bg_cpu_inference_kernels;
+
 // The kernels compiled for one instruction set. Each call runs a whole chunk on the calling thread; buffers as in Image/*.cl.
 typedef struct {
     void (*resize_code)(const uint8_t *src, uint8_t *dst, const bg_resize_tables *tables, int16_t *scratch,
@@ -149,6 +157,7 @@ typedef struct {
     void (*encode_float)(const float *src, uint16_t *dst, const float *table, int rows,
                          const bg_encode_float_params *params);
     bg_cpu_chain_kernels chain;
+    bg_cpu_inference_kernels inference;
 } bg_cpu_kernels;
 
 typedef enum { BG_ISA_BASELINE = 0, BG_ISA_AVX2 = 1, BG_ISA_AVX512 = 2 } bg_isa;

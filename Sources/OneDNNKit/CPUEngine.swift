@@ -31,8 +31,8 @@ package final class CPUEngine: @unchecked Sendable {
 
     /// Whether bfloat16 is computed by instructions of its own. Without them most primitives refuse the type.
     package var hasBF16: Bool { instructionSet.hasBF16 }
-    /// Whether convolutions have Winograd's form.
-    package var hasWinograd: Bool { instructionSet.hasAVX512 }
+    /// Channels that lie together where primitives choose blocks: what a vector register holds of float32.
+    package var channelBlock: Int { instructionSet.hasAVX512 ? 16 : 8 }
     /// Whether products of 8-bit integers are summed in 32 bits at once. Without, sums of two products of uint8 and int8
     /// saturate at 16 bits on the way, so weights should keep to 7 bits; for sources of int8 oneDNN halves the weights to
     /// make room, and loses their last bit.

@@ -7,7 +7,7 @@ import COneDNN
 package final class CPUStream {
     package let engine: CPUEngine
     let handle: OpaquePointer
-    private var scratchpad: AlignedBuffer
+    private var reserve: AlignedBuffer
     /// Bytes that are reserved for whatever executes here.
     package private(set) var scratchpadByteCount = 0
 
@@ -17,7 +17,7 @@ package final class CPUStream {
             engine.functions.dnnl_stream_create(&raw, engine.handle, dnnl_stream_default_flags.rawValue), "a stream")
         handle = try made(raw, "a stream")
         self.engine = engine
-        scratchpad = AlignedBuffer(byteCount: 0)
+        reserve = AlignedBuffer(byteCount: 0)
     }
 
     deinit {
@@ -25,19 +25,15 @@ package final class CPUStream {
         _ = engine.functions.dnnl_stream_destroy(handle)
     }
 
-    /// Reserves what the most demanding of the primitives needs, so that no execution of theirs does.
-    package func reserveScratchpad(for primitives: some Sequence<Primitive>) {
-        for primitive in primitives { reserveScratchpad(byteCount: primitive.scratchpadByteCount) }
-    }
-
-    /// Where primitives work that have been reserved for; stays until more is reserved.
-    var scratchpadStart: UnsafeMutableRawPointer? { scratchpad.bytes.baseAddress }
-
-    private func reserveScratchpad(byteCount: Int) {
+    /// Sees to it that there are so many bytes, so that no execution of what needs no more has to.
+    package func reserveScratchpad(byteCount: Int) {
         guard byteCount > scratchpadByteCount else { return }
-        scratchpad = AlignedBuffer(byteCount: byteCount)
+        reserve = AlignedBuffer(byteCount: byteCount)
         scratchpadByteCount = byteCount
     }
+
+    /// What is reserved, until more is; to be used while this is held.
+    package var scratchpad: UnsafeMutableRawBufferPointer { reserve.bytes }
 
     /// Computes, and returns when the destination is complete.
     ///
@@ -78,7 +74,7 @@ package final class CPUStream {
             try pass(parameter.argument.index, parameter.descriptor, operand.start)
         }
         if primitive.scratchpadByteCount > 0 {
-            try pass(DNNL_ARG_SCRATCHPAD, primitive.scratchpad, scratchpad.bytes.baseAddress)
+            try pass(DNNL_ARG_SCRATCHPAD, primitive.scratchpad, scratchpad.baseAddress)
         }
         engine.useCallingThreadOnly()
         try check(

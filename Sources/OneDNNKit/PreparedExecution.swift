@@ -31,7 +31,7 @@ package final class PreparedExecution {
             try append(parameter.argument.index, parameter.descriptor, operand?.start)
         }
         if primitive.scratchpadByteCount > 0 {
-            try append(DNNL_ARG_SCRATCHPAD, primitive.scratchpad, stream.scratchpadStart)
+            try append(DNNL_ARG_SCRATCHPAD, primitive.scratchpad, stream.scratchpad.baseAddress)
         }
     }
 

@@ -71,12 +71,6 @@ extension Trait where Self == ConditionTrait {
     static var needsBF16: Self {
         .enabled(if: (try? CPUEngine())?.hasBF16 ?? true, "the processor has no bfloat16 instructions")
     }
-
-    /// The same for what oneDNN has Winograd's form of convolutions for.
-    static var needsWinograd: Self {
-        .enabled(
-            if: (try? CPUEngine())?.hasWinograd ?? true, "the processor has no instructions of AVX-512")
-    }
 }
 
 /// A result in double precision, and what its error is measured by.

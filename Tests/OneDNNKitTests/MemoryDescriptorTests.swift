@@ -29,14 +29,14 @@ import Testing
         func descriptor(_ dimensions: [Int], _ layout: MemoryDescriptor.Layout) throws -> MemoryDescriptor {
             try MemoryDescriptor(dimensions, .float32, layout)
         }
-        let whole = try descriptor([1, 48, 4, 5], .channelBlocks)
-        let part = try descriptor([1, 16, 4, 5], .channelBlocks)
+        let whole = try descriptor([1, 48, 4, 5], .channelBlocks(of: 16))
+        let part = try descriptor([1, 16, 4, 5], .channelBlocks(of: 16))
         #expect(whole.byteOffset(of: part, axis: 1, start: 32) == 32 * 20 * 4)
         #expect(whole.byteOffset(of: part, axis: 1, start: 8) == nil)
         #expect(whole.byteOffset(of: part, axis: 1, start: 48) == nil)
-        #expect(try whole.byteOffset(of: descriptor([1, 8, 4, 5], .channelBlocks), axis: 1, start: 0) == nil)
+        #expect(try whole.byteOffset(of: descriptor([1, 8, 4, 5], .channelBlocks(of: 16)), axis: 1, start: 0) == nil)
         #expect(try whole.byteOffset(of: descriptor([1, 16, 4, 5], .plain), axis: 1, start: 0) == nil)
-        #expect(try whole.byteOffset(of: descriptor([1, 16, 5, 4], .channelBlocks), axis: 1, start: 0) == nil)
+        #expect(try whole.byteOffset(of: descriptor([1, 16, 5, 4], .channelBlocks(of: 16)), axis: 1, start: 0) == nil)
         let plain = try descriptor([2, 7, 3], .plain)
         #expect(try plain.byteOffset(of: descriptor([1, 7, 3], .plain), axis: 0, start: 1) == 84)
         #expect(try plain.byteOffset(of: descriptor([2, 2, 3], .plain), axis: 1, start: 1) == nil)

@@ -25,8 +25,9 @@ import Testing
     }
 
     private func pack(_ primitive: Primitive) throws -> PackedWeights {
-        try weights.buffer(.float32).withUnsafeBytes {
-            try PackedWeights(packing: $0, plain, for: primitive, on: fixture.stream)
+        let target = try #require(primitive.descriptor(of: .weights))
+        return try weights.buffer(.float32).withUnsafeBytes {
+            try PackedWeights(packing: $0, plain, as: target, on: fixture.stream)
         }
     }
 
@@ -52,8 +53,7 @@ import Testing
         let copy = copy(of: packed)
         let lying = try copy.withUnsafeBytes {
             try PackedWeights(
-                lying: UnsafeRawBufferPointer(rebasing: $0.prefix(packed.byteCount)), in: copy, for: primitive,
-                as: .weights)
+                lying: UnsafeRawBufferPointer(rebasing: $0.prefix(packed.byteCount)), in: copy, as: packed.descriptor)
         }
         #expect(lying.descriptor == packed.descriptor)
         #expect(lying.heldBytes.baseAddress != packed.heldBytes.baseAddress)
@@ -70,7 +70,7 @@ import Testing
             let error = #expect(throws: OneDNNError.self) {
                 try copy.withUnsafeBytes {
                     try PackedWeights(
-                        lying: UnsafeRawBufferPointer(rebasing: $0[range]), in: copy, for: primitive, as: .weights)
+                        lying: UnsafeRawBufferPointer(rebasing: $0[range]), in: copy, as: packed.descriptor)
                 }
             }
             #expect(error?.code == .weightsForeign, "\(range)")

@@ -43,47 +43,6 @@ import Testing
         }
     }
 
-    /// Winograd's form takes a chain and does it right, or refuses it; direct convolutions, which the tests above are about,
-    /// say what is right.
-    @Test(.needsWinograd) func winogradTakesThemOrRefuses() throws {
-        var implementations: [String: Int] = [:]
-        for seed in 0..<UInt64(1500) {
-            var fixture = try Fixture(seed: seed)
-            let (images, channels) = (fixture.pick(1...4), fixture.pick([16, 32, 48, 64]))
-            let filters = fixture.pick([16, 32, 80])
-            let size = [fixture.pick(3...24), fixture.pick(3...24)]
-            let window = Window(
-                strides: [1, 1], paddingBefore: [fixture.pick(0...1), fixture.pick(0...1)],
-                paddingAfter: [fixture.pick(0...1), fixture.pick(0...1)])
-            func any(_ dimensions: [Int]) throws -> MemoryDescriptor {
-                try MemoryDescriptor(dimensions, .float32, .chosenByPrimitive)
-            }
-            let hasBias = fixture.pick(0...1) == 1
-            var operation = Convolution(
-                try any([images, channels] + size), weights: try any([filters, channels, 3, 3]),
-                bias: hasBias ? try MemoryDescriptor([filters], .float32) : nil,
-                destination: try any([images, filters] + window.outputSize(size, kernel: [3, 3])), window: window)
-            var inputs: [Argument: Tensor] = [:]
-            for (argument, descriptor) in [(Argument.source, operation.source), (.weights, operation.weights)] {
-                inputs[argument] = Tensor.random(descriptor.dimensions, using: &fixture.generator)
-            }
-            inputs[.bias] = hasBias ? Tensor.random([filters], using: &fixture.generator) : nil
-            let plain = try fixture.run(operation, inputs)
-            let residual = Tensor.random(plain.dimensions, using: &fixture.generator)
-            let chain = try PostOperationChain(
-                plain.values, plain.dimensions, channels: 1, residual: residual, &fixture)
-            inputs.merge(chain.inputs) { $1 }
-            operation.algorithm = .winograd
-            guard let primitive = taken(operation, chain, "seed \(seed)", fixture) else { continue }
-            implementations[primitive.implementation, default: 0] += 1
-            expectClose(
-                try fixture.run(primitive, inputs), chain.values, tolerance: 1e-5,
-                scale: max(1, plain.values.map(abs).max() ?? 0),
-                "seed \(seed): \(operation) with \(chain.attributes), \(primitive.implementation)")
-        }
-        #expect(implementations.count == 2 && implementations.values.allSatisfy { $0 > 10 }, "\(implementations)")
-    }
-
     @Test(.needsBF16) func bfloat16TakesThemToo() throws {
         for seed in 0..<UInt64(300) {
             var fixture = try Fixture(seed: seed)

@@ -123,7 +123,7 @@ import Testing
         #expect(largest > 0, "one of them uses a scratchpad")
         let stream = try CPUStream(on: engine)
         #expect(stream.scratchpadByteCount == 0)
-        stream.reserveScratchpad(for: work.primitives)
+        stream.reserveScratchpad(byteCount: largest)
         #expect(stream.scratchpadByteCount == largest)
         for (primitive, inputs) in zip(work.primitives, work.inputs) {
             let count = try #require(primitive.descriptor(of: .destination)).byteCount

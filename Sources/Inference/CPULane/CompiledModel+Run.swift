@@ -23,7 +23,7 @@ extension CompiledModel {
             do throws(OneDNNError) {
                 let stream = try CPUStream(on: model.engine)
                 self.stream = stream
-                stream.reserveScratchpad(for: model.steps.compactMap(\.primitive))
+                stream.reserveScratchpad(byteCount: model.scratchpadByteCount)
                 // The arena lives as long as the run does.
                 prepared = try memory.withUnsafeMutableBytes { (arena) throws(OneDNNError) in
                     try model.steps.map { (step) throws(OneDNNError) in
@@ -48,10 +48,10 @@ extension CompiledModel {
                     operands.append(
                         .input(input.argument, rest(UnsafeRawBufferPointer(model.part(number, of: arena)), input)))
                 case .constant(let number):
-                    switch model.constants[number] {
-                    case .packed(let weights): operands.append(.input(input.argument, weights))
-                    case .tensor(let tensor): operands.append(.input(input.argument, rest(tensor.heldBytes, input)))
-                    case .unused: preconditionFailure("constants are kept while they are read")
+                    if case .packed(let weights) = model.constants[number] {
+                        operands.append(.input(input.argument, weights))
+                    } else {
+                        operands.append(.input(input.argument, rest(model.bytes(ofConstant: number), input)))
                     }
                 }
             }
@@ -113,6 +113,13 @@ extension CompiledModel {
                 try engine { () throws(OneDNNError) in try prepared.execution.execute() }
                 // What varying operands point into is held by the run until here.
                 withExtendedLifetime(tensors) {}
+            case .convolve(let convolution, let inputs, let buffer):
+                let operands = try inputs.map { input throws(ModelError) in try bytes(input, tensors) }
+                try memory.withUnsafeMutableBytes { (arena) throws(ModelError) in
+                    try convolution.compute(
+                        operands, to: model.part(buffer, of: arena), in: stream.scratchpad)
+                }
+                withExtendedLifetime(tensors) {}
             case .gather(let gather, let input, let indices, let buffer):
                 guard let indices = tensors[indices] else { throw .damaged("its indices were not made") }
                 let source = try bytes(input, tensors)
@@ -164,15 +171,21 @@ extension CompiledModel {
                 guard let tensor = tensors[name] else { throw .damaged("its input \"\(name)\" was not made") }
                 return Self.rest(tensor.heldBytes, input)
             case .constant(let number):
-                guard case .tensor(let tensor) = model.constants[number] else {
-                    preconditionFailure("packed weights are passed to primitives only")
-                }
-                return Self.rest(tensor.heldBytes, input)
+                return Self.rest(model.bytes(ofConstant: number), input)
             }
         }
 
         private static func rest(_ bytes: UnsafeRawBufferPointer, _ input: StepInput) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(rebasing: bytes.dropFirst(input.offset))
+        }
+    }
+
+    /// The bytes of a constant, while the model is held.
+    fileprivate func bytes(ofConstant number: Int) -> UnsafeRawBufferPointer {
+        switch constants[number] {
+        case .packed(let weights): weights.heldBytes
+        case .tensor(let tensor): tensor.heldBytes
+        case .unused: preconditionFailure("constants are kept while they are read")
         }
     }
 

@@ -12,7 +12,7 @@ package struct CompiledModel: Sendable {
     package let outputs: [String]
     /// Bytes that each run takes for values between steps, beside tensors that are evaluated plainly.
     package var arenaByteCount: Int { arena.byteCount }
-    /// Bytes that each run takes for primitives to work in.
+    /// Bytes that each run takes for steps to work in.
     package let scratchpadByteCount: Int
     /// Bytes of weights and other constants, which all runs share.
     package let constantByteCount: Int
@@ -31,6 +31,7 @@ package struct CompiledModel: Sendable {
         steps.map { step in
             switch step.action {
             case .execute(let primitive, _, _): "\(step.place): \(primitive.name), \(primitive.implementation)"
+            case .convolve(let convolution, _, _): "\(step.place): \(convolution)"
             case .gather: "\(step.place): gathers rows"
             case .map(.erf, _, _): "\(step.place): erf"
             case .map(.table, _, _): "\(step.place): table of 256"
@@ -151,7 +152,7 @@ package struct CompiledModel: Sendable {
         for case .tensor(let tensor) in constants { _ = tensor.heldBytes }
         for tensor in scope.values { _ = tensor.heldBytes }
         try model.deferredReads?.check()
-        scratchpadByteCount = steps.compactMap(\.primitive).map(\.scratchpadByteCount).max() ?? 0
+        scratchpadByteCount = steps.map(\.scratchpadByteCount).max() ?? 0
         constantByteCount =
             constants.reduce(0) { sum, constant in
                 switch constant {

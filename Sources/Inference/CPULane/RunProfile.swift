@@ -40,10 +40,9 @@ extension CompiledModel {
     package func times(_ profile: RunProfile) -> [StepTime] {
         let lines = stepLines
         var result = steps.indices.map { place in
-            let primitive = steps[place].primitive
-            return StepTime(
+            StepTime(
                 line: lines[place], kind: kind(of: steps[place]), runs: 0, total: .zero,
-                floatingPointOperations: primitive?.floatingPointOperations ?? 0)
+                floatingPointOperations: steps[place].floatingPointOperations)
         }
         for span in profile.spans where result.indices.contains(span.step) {
             result[span.step].runs += 1
@@ -56,7 +55,7 @@ extension CompiledModel {
         switch step.action {
         case .execute(let primitive, _, _):
             primitive.name.hasPrefix("reorder") ? "reorder" : step.operatorName
-        case .gather, .map, .choose, .evaluate: step.operatorName
+        case .convolve, .gather, .map, .choose, .evaluate: step.operatorName
         case .hold: "hold"
         }
     }

@@ -33,6 +33,8 @@ struct StepInput: Sendable {
 struct Step: PlannedStep, Sendable {
     enum Action: Sendable {
         case execute(Primitive, [StepInput], buffer: Int)
+        /// Computes a convolution by a kernel of ours from source, weights, bias and perhaps a residual.
+        case convolve(WinogradConvolution, [StepInput], buffer: Int)
         /// Copies rows that a tensor of indices chooses.
         case gather(RowGather, StepInput, indices: String, buffer: Int)
         /// Computes each element by itself.
@@ -52,12 +54,28 @@ struct Step: PlannedStep, Sendable {
     /// Tensors that are not needed behind this step.
     var released: [String] = []
 
-    var primitive: Primitive? { if case .execute(let primitive, _, _) = action { primitive } else { nil } }
+    /// What it needs to work in, beside buffers of the arena.
+    var scratchpadByteCount: Int {
+        switch action {
+        case .execute(let primitive, _, _): primitive.scratchpadByteCount
+        case .convolve(let convolution, _, _): convolution.scratchByteCount
+        case .gather, .map, .choose, .evaluate, .hold: 0
+        }
+    }
+
+    /// 0 for what does no arithmetic to speak of.
+    var floatingPointOperations: Int {
+        switch action {
+        case .execute(let primitive, _, _): primitive.floatingPointOperations
+        case .convolve(let convolution, _, _): convolution.floatingPointOperations
+        case .gather, .map, .choose, .evaluate, .hold: 0
+        }
+    }
 
     /// What it reads, tensors that plain evaluations and indices are aside.
     var inputs: [StepInput] {
         switch action {
-        case .execute(_, let inputs, _): inputs
+        case .execute(_, let inputs, _), .convolve(_, let inputs, _): inputs
         case .gather(_, let input, _, _), .map(_, let input, _), .hold(let input, _, _, _): [input]
         case .choose(_, _, let first, let second, _): [first, second]
         case .evaluate: []
@@ -68,7 +86,8 @@ struct Step: PlannedStep, Sendable {
     var buffers: [Int] {
         let read = inputs.compactMap { if case .arena(let number) = $0.place { number } else { nil } }
         return switch action {
-        case .execute(_, _, let buffer), .gather(_, _, _, let buffer), .map(_, _, let buffer),
+        case .execute(_, _, let buffer), .convolve(_, _, let buffer), .gather(_, _, _, let buffer),
+            .map(_, _, let buffer),
             .choose(_, _, _, _, let buffer):
             read + [buffer]
         case .evaluate, .hold: read
@@ -79,7 +98,7 @@ struct Step: PlannedStep, Sendable {
     var tensors: Set<String> {
         let read = Set(inputs.compactMap { if case .tensor(let name) = $0.place { name } else { nil } })
         return switch action {
-        case .execute, .map, .hold: read
+        case .execute, .convolve, .map, .hold: read
         case .gather(_, _, let indices, _): read.union([indices])
         case .choose(_, let condition, _, _, _): read.union([condition])
         case .evaluate(let node): node.requiredNames
@@ -89,7 +108,7 @@ struct Step: PlannedStep, Sendable {
     /// Tensors that it makes.
     var results: [String] {
         switch action {
-        case .execute, .gather, .map, .choose: []
+        case .execute, .convolve, .gather, .map, .choose: []
         case .evaluate(let node): node.outputs.filter { !$0.isEmpty }
         case .hold(_, let name, _, _): [name]
         }

@@ -25,7 +25,7 @@ struct StepBuilder {
     private(set) var plainNodes: [Node] = []
 
     /// Where constants are laid out.
-    private let stream: CPUStream
+    let stream: CPUStream
     /// For weights that are read to be laid out.
     private let scratch = ScratchBytes()
     /// Weights that were laid out before, or are to be kept for later.
@@ -319,32 +319,37 @@ struct StepBuilder {
         guard let wanted = primitive.descriptor(of: argument) else {
             preconditionFailure("\(primitive.name) has no \(argument)")
         }
-        if wanted != form.descriptor, case .constant(let number) = form.place,
-            case .tensor(let tensor) = constants[number]
+        let stream = stream
+        if wanted != form.descriptor,
+            let place = try packed(
+                form, as: wanted,
+                { (bytes) throws(OneDNNError) in
+                    try PackedWeights(packing: bytes, form.descriptor, as: wanted, on: stream)
+                })
         {
-            return StepInput(argument: argument, place: try packed(number, tensor, form, argument, primitive))
+            return StepInput(argument: argument, place: place)
         }
         let form = try moved(form, to: wanted)
         return StepInput(argument: argument, place: form.place, offset: form.offset)
     }
 
-    private mutating func packed(
-        _ number: Int, _ tensor: Tensor, _ form: Form, _ argument: Argument, _ primitive: Primitive
-    ) throws(OneDNNError) -> Place {
-        guard let wanted = primitive.descriptor(of: argument) else { return form.place }
-        let move = Move(source: form, target: wanted)
+    /// A constant laid out as `target` by `lay`, once for all who want it so; nil for other values.
+    mutating func packed(
+        _ form: Form, as target: MemoryDescriptor,
+        _ lay: (UnsafeRawBufferPointer) throws(OneDNNError) -> PackedWeights
+    ) throws(OneDNNError) -> Place? {
+        guard case .constant(let number) = form.place, case .tensor(let tensor) = constants[number] else { return nil }
+        let move = Move(source: form, target: target)
         if let place = moves[move] { return place }
-        let (stream, scratch) = (stream, scratch)
+        let scratch = scratch
         func make() throws(OneDNNError) -> PackedWeights {
             try tensor.withPassingBytes(in: scratch) { bytes throws(OneDNNError) in
-                let bytes = UnsafeRawBufferPointer(rebasing: bytes[form.offset...])
-                return try PackedWeights(packing: bytes, form.descriptor, for: primitive, as: argument, on: stream)
+                try lay(UnsafeRawBufferPointer(rebasing: bytes[form.offset...]))
             }
         }
         let weights: PackedWeights
         if let laidOut, let name = fileNames[number] {
-            let part = WeightPart(name, form, wanted, on: engine)
-            weights = try laidOut.weights(part, for: primitive, as: argument, else: make)
+            weights = try laidOut.weights(WeightPart(name, form, target, on: engine), as: target, else: make)
         } else {
             weights = try make()
         }
@@ -439,6 +444,15 @@ struct StepBuilder {
                 place: place, operatorName: operatorName,
                 action: .choose(choice, condition: condition, inputs[0], inputs[1], buffer: number)))
         return .arena(number)
+    }
+
+    /// Adds a convolution in Winograd's form, whose result is the value `name`.
+    mutating func append(_ convolution: WinogradConvolution, _ inputs: [StepInput], result name: String) {
+        let number = buffers.count
+        buffers.append(convolution.destination.byteCount)
+        steps.append(
+            Step(place: place, operatorName: operatorName, action: .convolve(convolution, inputs, buffer: number)))
+        forms[name] = Form(place: .arena(number), descriptor: convolution.destination)
     }
 
     /// Adds a primitive whose result has no name.

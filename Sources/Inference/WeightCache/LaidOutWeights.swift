@@ -25,13 +25,12 @@ package final class LaidOutWeights: Sendable {
     /// Bytes of weights that were found.
     package var foundByteCount: Int { parts.withLock(\.foundByteCount) }
 
-    /// The part for a primitive: from the entry, or made by `make`.
+    /// The part that lies as `target` says: from the entry, or made by `make`.
     func weights(
-        _ part: WeightPart, for primitive: Primitive, as argument: Argument,
-        else make: () throws(OneDNNError) -> PackedWeights
+        _ part: WeightPart, as target: MemoryDescriptor, else make: () throws(OneDNNError) -> PackedWeights
     ) throws(OneDNNError) -> PackedWeights {
         if let known = parts.withLock({ $0.weights[part] }) { return known }
-        let found = entry?.weights(part, for: primitive, as: argument)
+        let found = entry?.weights(part, as: target)
         let weights = if let found { found } else { try make() }
         parts.withLock { parts in
             if parts.weights.updateValue(weights, forKey: part) == nil { parts.order.append(part) }

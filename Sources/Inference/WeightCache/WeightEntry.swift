@@ -58,12 +58,12 @@ package final class WeightEntry: Sendable {
     /// All parts as they lie.
     var order: [WeightPart] { places.keys.sorted { (places[$0]?.start ?? 0) < (places[$1]?.start ?? 0) } }
 
-    /// A part as a primitive wants it, its bytes verified.
+    /// A part that lies as `target` says, its bytes verified.
     ///
     /// - Returns: nil where there is none, or one that is damaged or of another length.
-    func weights(_ part: WeightPart, for primitive: Primitive, as argument: Argument) -> PackedWeights? {
+    func weights(_ part: WeightPart, as target: MemoryDescriptor) -> PackedWeights? {
         guard let bytes = bytes(of: part) else { return nil }
-        return try? PackedWeights(lying: bytes, in: mapping, for: primitive, as: argument)
+        return try? PackedWeights(lying: bytes, in: mapping, as: target)
     }
 
     /// Whether every part is what was written.

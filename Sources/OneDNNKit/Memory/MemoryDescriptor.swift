@@ -13,8 +13,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
         case plain
         /// The second dimension is contiguous, the others as in `plain`; NHWC for N × C × H × W.
         case channelsLast
-        /// Blocks of 16 indices of the second dimension are contiguous, the others as in `plain`; for ranks of 3 to 5.
-        case channelBlocks
+        /// Blocks of 8 or 16 indices of the second dimension are contiguous, the others as in `plain`; for ranks of 3 to 5.
+        case channelBlocks(of: Int)
         /// Left to the primitive, which tells its choice by ``Primitive/descriptor(of:)``.
         case chosenByPrimitive
     }
@@ -36,9 +36,12 @@ package struct MemoryDescriptor: @unchecked Sendable {
             var order = Array(dimensions.indices)
             if order.count > 2 { order.append(order.remove(at: 1)) }
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: order))
-        case .channelBlocks:
-            let tags = [3: dnnl_nCw16c, 4: dnnl_nChw16c, 5: dnnl_nCdhw16c]
-            guard let tag = tags[dimensions.count] else { throw OneDNNError(.invalidArguments, request) }
+        case .channelBlocks(let size):
+            let tags = [
+                8: [3: dnnl_nCw8c, 4: dnnl_nChw8c, 5: dnnl_nCdhw8c],
+                16: [3: dnnl_nCw16c, 4: dnnl_nChw16c, 5: dnnl_nCdhw16c],
+            ]
+            guard let tag = tags[size]?[dimensions.count] else { throw OneDNNError(.invalidArguments, request) }
             try self.init(dimensions, type, tag: tag, request)
         case .chosenByPrimitive:
             try self.init(dimensions, type, tag: dnnl_format_tag_any, request)

@@ -20,39 +20,42 @@ package struct PackedWeights: @unchecked Sendable {
     /// - Parameters:
     ///   - weights: The bytes, as `source` describes them.
     ///   - source: How they lie; float32 may become bfloat16 on the way.
-    ///   - primitive: What they are for.
-    ///   - argument: The part they play there.
+    ///   - target: How a primitive wants them.
     ///   - stream: Where the work is done.
-    /// - Throws: ``OneDNNError``, above all when the dimensions differ from the primitive's.
+    /// - Throws: ``OneDNNError``, above all when the dimensions differ from the target's.
     package init(
-        packing weights: UnsafeRawBufferPointer, _ source: MemoryDescriptor, for primitive: Primitive,
-        as argument: Argument = .weights, on stream: CPUStream
+        packing weights: UnsafeRawBufferPointer, _ source: MemoryDescriptor, as target: MemoryDescriptor,
+        on stream: CPUStream
     ) throws(OneDNNError) {
-        let target = try PackedWeights.descriptor(primitive, argument)
         let buffer = AlignedBuffer(byteCount: target.byteCount)
-        if let winograd = WinogradWeights(source, to: target) {
-            winograd.lay(weights, source, into: buffer)
-        } else {
-            let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
-            try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
-        }
+        let reorder = try Primitive(Reorder(source, to: target), on: stream.engine)
+        try stream.execute(reorder, [.input(.source, weights), .output(buffer)])
+        self.init(buffer, target)
+    }
+
+    /// Weights that somebody else lays out.
+    ///
+    /// - Parameters:
+    ///   - target: How they lie then.
+    ///   - lay: Writes all of the bytes.
+    package init(as target: MemoryDescriptor, _ lay: (UnsafeMutableRawBufferPointer) -> Void) {
+        let buffer = AlignedBuffer(byteCount: target.byteCount)
+        lay(buffer.bytes)
         self.init(buffer, target)
     }
 
     /// Weights that are laid out already and lie somewhere else.
     ///
     /// - Parameters:
-    ///   - bytes: As many as the primitive wants, at a multiple of 64. What they are is the caller's word.
+    ///   - bytes: As many as the target has, at a multiple of 64. What they are is the caller's word.
     ///   - owner: Keeps them there, unchanged.
-    ///   - primitive: What they are for.
-    ///   - argument: The part they play there.
+    ///   - target: How they lie.
     /// - Throws: ``OneDNNError/Code/weightsForeign`` for other bytes.
     package init(
-        lying bytes: UnsafeRawBufferPointer, in owner: AnyObject, for primitive: Primitive, as argument: Argument
+        lying bytes: UnsafeRawBufferPointer, in owner: AnyObject, as target: MemoryDescriptor
     ) throws(OneDNNError) {
-        let target = try PackedWeights.descriptor(primitive, argument)
         guard bytes.count == target.byteCount, let buffer = AlignedBuffer(lying: bytes, in: owner) else {
-            throw OneDNNError(.weightsForeign, "\(primitive.name): \(argument)")
+            throw OneDNNError(.weightsForeign, "\(target)")
         }
         self.init(buffer, target)
     }
@@ -60,13 +63,6 @@ package struct PackedWeights: @unchecked Sendable {
     private init(_ buffer: AlignedBuffer, _ descriptor: MemoryDescriptor) {
         self.buffer = buffer
         self.descriptor = descriptor
-    }
-
-    static func descriptor(_ primitive: Primitive, _ argument: Argument) throws(OneDNNError) -> MemoryDescriptor {
-        guard let descriptor = primitive.descriptor(of: argument) else {
-            throw OneDNNError(.operandUnexpected, "\(primitive.name): \(argument)")
-        }
-        return descriptor
     }
 
     /// What bytes with that descriptor mean something to: oneDNN's version, the instruction set and the layout. It says

@@ -5,18 +5,8 @@ import COneDNN
 /// Source N × C × spatial, destination N × O × spatial. Weights O × C × kernel, or with groups G × O/G × C/G × kernel;
 /// depthwise is G = C. Plain bytes of ONNX's weights O × C/G × kernel are those of the grouped form. Bias: O.
 package struct Convolution: WindowedSumOfProducts {
-    /// How the sum is made.
-    package enum Algorithm: Sendable {
-        /// Tap by tap.
-        case direct
-        /// Fewer multiplications, of tiles that are transformed before and after (Lavin and Gray, 2016): 2.25 to 4 times
-        /// fewer for 3 × 3 taps. Rounds a little otherwise. oneDNN has it for AVX-512, one group and strides of 1.
-        case winograd
-    }
-
     package let operands: ProductOperands
     package let window: Window
-    package var algorithm = Algorithm.direct
 
     package init(_ operands: ProductOperands, window: Window) {
         self.operands = operands
@@ -38,10 +28,9 @@ package struct Convolution: WindowedSumOfProducts {
         var (source, weights, destination) = (source.raw, weights.raw, destination.raw)
         var bias = operands.rawBias
         let window = window.raw
-        let algorithm = algorithm == .direct ? dnnl_convolution_direct : dnnl_convolution_winograd
         try check(
             engine.functions.dnnl_dilated_convolution_forward_desc_init(
-                &operation, dnnl_forward_inference, algorithm, &source, &weights, &bias, &destination,
+                &operation, dnnl_forward_inference, dnnl_convolution_direct, &source, &weights, &bias, &destination,
                 window.strides, window.dilations, window.before, window.after), "")
         return try engine.primitiveDescription(&operation, attributes)
     }

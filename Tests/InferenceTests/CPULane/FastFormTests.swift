@@ -20,16 +20,6 @@ import Testing
         try agree(seed: seed) { try $0.chainBehindConvolution() }
     }
 
-    /// Winograd's form, with the followers that it knows in the same step and the others behind it.
-    @Test(arguments: 1...30) func chainsBehindWinogradConvolutions(seed: UInt64) throws {
-        var fixture = GraphFixture(seed: seed)
-        let size = [fixture.pick(10...19), fixture.pick(10...19)]
-        let nodes = try fixture.chainBehindConvolution(channels: [16, 32, 48], images: fixture.pick(1...4), size: size)
-        try fixture.expectAgreement(nodes, "seed \(seed): \(nodes.map(\.operatorName))")
-        let lines = try CompiledModel(fixture.model(nodes)).stepLines
-        #expect(try lines.contains { $0.contains("wino") } == CPUEngine().hasWinograd, "\(lines)")
-    }
-
     /// Values of one image are made where they stand in a concatenation, within another one's result too, but for one that
     /// stands in two.
     @Test(arguments: 1...20) func concatenationsInPlace(seed: UInt64) throws {
@@ -73,54 +63,21 @@ import Testing
         }
     }
 
-    /// Where it would not pay, as for few results or channels that fill no vectors, or weights that are computed.
-    @Test func otherConvolutionsAreDirect() throws {
-        for (channels, side, isConstant, strides) in [
-            (16, 9, true, 1), (20, 16, true, 1), (16, 16, false, 1), (16, 32, true, 2),
-        ] {
-            var fixture = GraphFixture(seed: 5)
-            try fixture.input("x", [1, channels, side, side])
-            let weights = [16, channels, 3, 3]
-            if isConstant { try fixture.constant("w", weights) } else { try fixture.input("w", weights) }
-            let nodes = [
-                node("Conv", ["x", "w"], "y", ["pads": .ints([1, 1, 1, 1]), "strides": .ints([strides, strides])])
-            ]
-            try fixture.expectAgreement(nodes, "\(weights) \(side)")
-            let lines = try CompiledModel(fixture.model(nodes)).stepLines
-            #expect(!lines.contains { $0.contains("wino") }, "\(lines)")
-        }
-    }
-
-    /// Fewer products of float32 are faster than all of them in bfloat16, but for a processor with AMX.
-    @Test func bfloat16LeavesWinogradsFormToFloat32() throws {
-        var fixture = GraphFixture(seed: 6)
-        try fixture.input("x", [1, 32, 16, 16])
-        try fixture.constant("w", [32, 32, 3, 3])
-        let model = fixture.model([node("Conv", ["x", "w"], "y")])
-        let engine = try CPUEngine()
-        guard engine.hasBF16 else {
-            #expect(throws: ModelError.self) { try CompiledModel(model, precision: .bfloat16) }
-            return
-        }
-        let narrow = try CompiledModel(model, precision: .bfloat16)
-        let wide = try CompiledModel(model).execute(fixture.inputs)["y"]?.elements(as: UInt32.self)
-        let hasAMX = engine.instructionSet.hasAMX
-        #expect(narrow.stepLines.contains { $0.contains("wino") } == !hasAMX, "\(narrow.stepLines)")
-        #expect((try narrow.execute(fixture.inputs)["y"]?.elements(as: UInt32.self) == wide) == !hasAMX)
-    }
-
-    @Test func convolutionsOfLargePicturesAreDirect() throws {
-        var fixture = GraphFixture(seed: 5)
-        try fixture.constant("w", [64, 64, 3, 3])
-        func lines(side: Int) throws -> [String] {
-            let graph = Graph(
-                inputs: [Graph.Port("x", TensorType(.float32, extents: [1, 64, side, side]))],
-                outputs: [Graph.Port("y", nil)], initialisers: fixture.initialisers,
-                nodes: [node("Conv", ["x", "w"], "y")])
-            return try CompiledModel(Model(graph: graph, opsets: ["": 17])).stepLines
-        }
-        #expect(try lines(side: 256).contains { $0.contains("wino") } == CPUEngine().hasWinograd)
-        #expect(try !lines(side: 720).contains { $0.contains("wino") })
+    /// Transposed, with windows side by side: a product.
+    @Test(arguments: 1...30) func separateWindows(seed: UInt64) throws {
+        var fixture = GraphFixture(seed: seed)
+        let kernel = [fixture.pick(1...3), fixture.pick(2...3)]
+        let (channels, filters) = (16 * fixture.pick(1...3), 16 * fixture.pick(1...3))
+        try fixture.input("x", [fixture.pick(1...3), channels, fixture.pick(3...9), fixture.pick(3...9)])
+        try fixture.constant("w", [channels, filters] + kernel)
+        try fixture.constant("b", [filters])
+        let nodes = [
+            node("ConvTranspose", fixture.pick([["x", "w"], ["x", "w", "b"]]), "a", ["strides": .ints(kernel)]),
+            node("Relu", ["a"], "y"),
+        ]
+        try fixture.expectAgreement(nodes, "seed \(seed): \(channels) to \(filters), \(kernel)")
+        let lines = try CompiledModel(fixture.model(nodes)).stepLines
+        #expect(!lines.contains { $0.contains("transposed convolution") }, "\(lines)")
     }
 
     @Test(arguments: 1...30) func matrixProducts(seed: UInt64) throws {
