@@ -52,7 +52,8 @@ typedef struct {
 
 // G.
 inline void winograd_taps(const lanes *g, lanes *w) {
-    const float a = WINOGRAD_A, b = WINOGRAD_B, scale_a = 1 / (2 * a * a * (a * a - b * b)), scale_b = 1 / (2 * b * b * (b * b - a * a));
+    const float a = WINOGRAD_A, b = WINOGRAD_B;
+    const float scale_a = 1 / (2 * a * a * (a * a - b * b)), scale_b = 1 / (2 * b * b * (b * b - a * a));
     const lanes even_a = scale_a * fma((lanes)(a * a), g[2], g[0]), odd_a = scale_a * a * g[1];
     const lanes even_b = scale_b * fma((lanes)(b * b), g[2], g[0]), odd_b = scale_b * b * g[1];
     w[0] = 1 / (a * a * b * b) * g[0];
@@ -188,8 +189,8 @@ inline void winograd_blocks_sums(__global const float *values, __global const fl
 }
 
 // All numbers of the tiles for a panel of filters.
-inline void winograd_blocks_panel(__global const float *values, __global const float *weights, __global float *sums, const int tiles,
-                                  const int vectors, const winograd_blocks_params p) {
+inline void winograd_blocks_panel(__global const float *values, __global const float *weights, __global float *sums,
+                                  const int tiles, const int vectors, const winograd_blocks_params p) {
     for (int element = 0; element < WINOGRAD_ELEMENTS; ++element) {
         for (int first = 0; first < tiles;) {
             const int left = tiles - first;
@@ -213,8 +214,8 @@ inline void winograd_blocks_panel(__global const float *values, __global const f
 }
 
 // A' [...] A of one tile and block of filters, finished, to (x, y) of the target's plane.
-inline void winograd_blocks_results(__global const float *sums, const lanes bias, __global const float *residual, __global float *target,
-                                    const int y, const int x, const winograd_blocks_params p) {
+inline void winograd_blocks_results(__global const float *sums, const lanes bias, __global const float *residual,
+                                    __global float *target, const int y, const int x, const winograd_blocks_params p) {
     lanes columns[24];
     for (int j = 0; j < 6; ++j) {
         lanes m[6], r[4];
@@ -255,9 +256,10 @@ __kernel void winograd_blocks(__global const float *source, __global const float
     const int blocks = p.channels / BLOCK;
     for (int t = 0; t < tiles; ++t) {
         const int image = (first + t) / (across * down), place = (first + t) % (across * down);
+        __global const float *planes = source + (size_t)image * p.channels * p.height * p.width;
         for (int block = 0; block < blocks; ++block)
-            winograd_blocks_values(source + (size_t)image * p.channels * p.height * p.width + block * p.block_step, values + (block * p.tiles + t) * BLOCK,
-                                   p.channels * p.tiles, place / across * 4 - p.pad_y, place % across * 4 - p.pad_x, p);
+            winograd_blocks_values(planes + block * p.block_step, values + (block * p.tiles + t) * BLOCK, p.channels * p.tiles,
+                                   place / across * 4 - p.pad_y, place % across * 4 - p.pad_x, p);
     }
     // What is computed for nothing beside the last tiles is to be a number.
     for (int t = tiles; t % (WINOGRAD_SUMS / 3) != 0; ++t)

@@ -65,9 +65,13 @@ extension StepBuilder {
     /// where they belong. oneDNN's own form takes twice as long.
     ///
     /// - Parameters:
+    ///   - node: The convolution.
+    ///   - nodes: Its followers.
+    ///   - source: Its data.
     ///   - weights: C × M × kernel, row-major.
     ///   - shape: Of the result.
-    /// - Returns: False where channels fill no vectors, for two spatial axes alone, and where something is not constant.
+    /// - Returns: False where channels fill no vectors, for other than two spatial axes, and where something is not constant.
+    /// - Throws: What primitives do.
     private mutating func addSeparateWindows(
         _ node: Node, _ nodes: [Node], _ source: Form, _ weights: Form, _ shape: [Int]
     ) throws(OneDNNError) -> Bool {

@@ -58,10 +58,11 @@ extension StepBuilder {
 
 extension WinogradConvolution.End {
     fileprivate var keepsZero: Bool { low <= 0 && high >= 0 }
+    private var changesNothing: Bool { slope == 1 && low == -.infinity && high == .infinity }
 
     /// Nil where the kernel does not have the function behind what it does already.
     fileprivate func followed(by function: ElementFunction) -> Self? {
-        guard slope == 1, low == -.infinity, high == .infinity else { return nil }
+        guard changesNothing else { return nil }
         var end = self
         switch function {
         case .relu(slope: 0): end.low = 0
@@ -73,7 +74,7 @@ extension WinogradConvolution.End {
     }
 
     fileprivate func followedByResidual() -> Self? {
-        guard slope == 1, low == -.infinity, high == .infinity, !addsResidual else { return nil }
+        guard changesNothing, !addsResidual else { return nil }
         var end = self
         end.addsResidual = true
         return end

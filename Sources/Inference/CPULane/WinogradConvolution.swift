@@ -38,6 +38,7 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
     ///   - weights: O × C × 3 × 3.
     ///   - output: N × O × H × W.
     ///   - engine: Whose layout of channels the values have.
+    /// - Throws: What descriptors do.
     init?(
         _ geometry: WindowGeometry, _ input: MemoryDescriptor, weights: [Int], output: [Int], on engine: CPUEngine
     ) throws(OneDNNError) {
@@ -47,11 +48,10 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
         guard let table = bg_kernels_for(block == 16 ? BG_ISA_AVX512 : BG_ISA_AVX2) else { return nil }
         kernels = table.pointee.inference
         guard kernels.block == block, weights.count == 4, weights[2...] == [3, 3], input[1] == weights[1],
-            geometry.strides == [1, 1], geometry.dilations == [1, 1],
-            weights[1].isMultiple(of: block),
+            geometry.strides == [1, 1], geometry.dilations == [1, 1], weights[1].isMultiple(of: block),
             output[0] * output[2] * output[3] >= Self.fewestResults(filters: weights[0], channels: weights[1], block),
             // So that the kernel's indices are of 32 bits.
-            (input + output + weights).allSatisfy({ $0 < 1 << 24 }),
+            weights.allSatisfy({ $0 < 1 << 14 }), (input + output).allSatisfy({ $0 < 1 << 20 }),
             input.reduce(1, *) < 1 << 31, output[0] * filters * output[2] * output[3] < 1 << 31
         else { return nil }
         parameters = bg_winograd_blocks_params()
@@ -96,9 +96,7 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
         "convolution of \(source) with 3x3 to \(destination), Winograd's form"
     }
 
-    /// Lays weights out.
-    ///
-    /// - Parameter taps: O × C × 3 × 3, row-major.
+    /// Weights as the kernel wants them, from `taps`: O × C × 3 × 3, row-major.
     func packed(_ taps: UnsafeRawBufferPointer) -> PackedWeights {
         PackedWeights(as: weights) { target in
             withUnsafePointer(to: parameters) { parameters in
