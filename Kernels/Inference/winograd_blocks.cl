@@ -47,7 +47,7 @@ typedef struct {
     int pixel_step, block_step;    // of the input, from a pixel to the next and from a block of channels to the next
     int tiles;                     // a multiple of WINOGRAD_SUMS
     int has_residual;
-    float slope, low, high;        // a result r becomes min(max(max(r, slope * r), low), high)
+    float slope, low, high;        // a result r becomes min(max(max(r, slope * r), low), high), what is no number stays so
 } winograd_blocks_params;
 
 // G.
@@ -127,10 +127,10 @@ __kernel void winograd_blocks_weights(__global const float *source, __global flo
 // B' in B of one tile and block of channels, whose upper left corner is (x, y) of their plane; `step` from one number to the next.
 inline void winograd_blocks_values(__global const float *plane, __global float *to, const int step, const int y, const int x,
                                    const winograd_blocks_params p) {
-    const int stride = p.width * p.pixel_step;
+    const long stride = (long)p.width * p.pixel_step;
     lanes columns[36];
     const int is_inside = y >= 0 && y + 6 <= p.height && x >= 0 && x + 6 <= p.width;
-    __global const float *from = plane + y * stride + x * p.pixel_step;
+    __global const float *from = plane + y * stride + (long)x * p.pixel_step;
     for (int j = 0; j < 6; ++j) {
         lanes d[6], v[6];
 #pragma unroll
@@ -239,7 +239,9 @@ inline void winograd_blocks_results(__global const float *sums, const lanes bias
             lanes result = r[j] + bias;
             if (p.has_residual)
                 result += BLOCK_LOAD(residual + place + j * BLOCK);
-            result = min(max(max(result, p.slope * result), (lanes)(p.low)), (lanes)(p.high));
+            result = select(result, p.slope * result, result < p.slope * result);
+            result = select(result, (lanes)(p.low), result < p.low);
+            result = select(result, (lanes)(p.high), result > p.high);
             BLOCK_STORE(result, target + place + j * BLOCK);
         }
     }

@@ -98,14 +98,16 @@ extension StepBuilder {
             let wanted = product.descriptor(of: .weights)
         else { return false }
         let stream = stream
+        var places = weights
+        places.descriptor = try weights.descriptor.permuted([2, 3, 1, 0])
         guard
             let packed = try packed(
-                weights, as: wanted,
-                { (bytes) throws(OneDNNError) in
-                    let order = try weights.descriptor.permuted([2, 3, 1, 0])
-                    let arranged = try PackedWeights(packing: bytes, order, as: order.with(.plain), on: stream)
+                places, as: wanted,
+                { [places] (bytes) throws(OneDNNError) in
+                    let rows = try PackedWeights(
+                        packing: bytes, places.descriptor, as: places.descriptor.with(.plain), on: stream)
                     return try PackedWeights(
-                        packing: arranged.heldBytes, MemoryDescriptor(filters, .float32), as: wanted, on: stream)
+                        packing: rows.heldBytes, MemoryDescriptor(filters, .float32), as: wanted, on: stream)
                 })
         else { return false }
         var inputs = [

@@ -100,7 +100,8 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
     func packed(_ taps: UnsafeRawBufferPointer) -> PackedWeights {
         PackedWeights(as: weights) { target in
             withUnsafePointer(to: parameters) { parameters in
-                filled(taps, count: weights.elementCount / Self.elements * 9) {
+                let perFilter = weights.dimensions[2] * 9
+                filled(taps, of: destination.dimensions[1] * perFilter, to: weights.dimensions[0] * perFilter) {
                     kernels.winograd_weights($0, target.bindMemory(to: Float.self).baseAddress, parameters)
                 }
             }
@@ -116,14 +117,13 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
         _ operands: [UnsafeRawBufferPointer], to target: UnsafeMutableRawBufferPointer,
         in scratch: UnsafeMutableRawBufferPointer
     ) throws(ModelError) {
-        let filters = Int(parameters.filters)
         let wanted = [source.byteCount, weights.byteCount, destination.dimensions[1] * 4, destination.byteCount]
         guard operands.count == (end.addsResidual ? 4 : 3), zip(operands, wanted).allSatisfy({ $0.count >= $1 }),
             target.count >= destination.byteCount, scratch.count >= scratchByteCount
         else { throw .damaged("operands of \(operands.map(\.count)) bytes are too small") }
         let parts = operands.map { $0.bindMemory(to: Float.self).baseAddress }
         withUnsafePointer(to: parameters) { parameters in
-            filled(operands[2], count: filters) {
+            filled(operands[2], of: destination.dimensions[1], to: weights.dimensions[0]) {
                 kernels.winograd(
                     parts[0], parts[1], $0, end.addsResidual ? parts[3] : nil,
                     target.bindMemory(to: Float.self).baseAddress, scratch.bindMemory(to: Float.self).baseAddress,
@@ -132,13 +132,13 @@ struct WinogradConvolution: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Numbers with zeros up to `count` behind them.
+    /// The first `count` numbers, with zeros up to `more` behind them.
     private func filled(
-        _ bytes: UnsafeRawBufferPointer, count: Int, _ body: (UnsafePointer<Float>?) -> Void
+        _ bytes: UnsafeRawBufferPointer, of count: Int, to more: Int, _ body: (UnsafePointer<Float>?) -> Void
     ) {
         let numbers = bytes.bindMemory(to: Float.self)
-        if numbers.count >= count { return body(numbers.baseAddress) }
-        let filled = Array(numbers) + repeatElement(0, count: count - numbers.count)
+        if count == more { return body(numbers.baseAddress) }
+        let filled = Array(numbers.prefix(count)) + repeatElement(0, count: more - count)
         filled.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 }

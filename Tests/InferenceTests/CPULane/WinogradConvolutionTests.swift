@@ -57,6 +57,40 @@ import Testing
             }
         }
 
+        /// What lies behind a bias is no part of it.
+        @Test func aBiasMayBeAPart() throws {
+            var fixture = GraphFixture(seed: 8)
+            try fixture.input("x", [1, 16, 12, 12])
+            let numbers = (0..<9).map(Double.init) + Array(repeating: .infinity, count: 23)
+            fixture.inputs["b"] = try Tensor(.float32, shape: [32], doubles: numbers)
+            try fixture.constant("w", [9, 16, 3, 3])
+            try fixture.constant("v", [16, 9, 3, 3])
+            let cut: [String: Attribute] = ["starts": .ints([0]), "ends": .ints([9]), "axes": .ints([0])]
+            try fixture.expectAgreement([
+                node("Slice", ["b"], "c", cut, opset: 9), node("Conv", ["x", "w", "c"], "a"),
+                node("Conv", ["a", "v"], "y"),
+            ])
+        }
+
+        /// What is no number is none behind a follower either.
+        @Test(arguments: ["Relu", "LeakyRelu", "Clip", "Identity"]) func whatIsNoNumberIsSeen(follower: String) throws {
+            var fixture = GraphFixture(seed: 2)
+            try fixture.input("x", [1, 16, 12, 12])
+            try fixture.constant("w", [16, 16, 3, 3])
+            let bounds: [String: Attribute] = ["min": .float(0), "max": .float(6)]
+            let model = fixture.model([
+                node("Conv", ["x", "w"], "a"),
+                node(follower, ["a"], "y", follower == "Clip" ? bounds : [:], opset: follower == "Clip" ? 10 : 17),
+            ])
+            var numbers = try #require(fixture.inputs["x"]).elements(as: Float.self)
+            numbers[5 * 12 + 5] = .nan
+            let input = try Tensor(.float32, shape: [1, 16, 12, 12], doubles: numbers.map(Double.init))
+            let found = try #require(try CompiledModel(model).execute(["x": input])["y"]).elements(as: Float.self)
+            let wanted = try ReferenceRunner().run(model, inputs: ["x": input])[0].elements(as: Float.self)
+            #expect(wanted.contains { $0.isNaN })
+            #expect(zip(found, wanted).allSatisfy { !$1.isNaN || $0.isNaN })
+        }
+
         /// Values with their channels last are taken as they lie.
         @Test func channelsThatAreLastAreNotMoved() throws {
             var fixture = GraphFixture(seed: 7)
