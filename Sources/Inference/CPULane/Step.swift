@@ -34,7 +34,8 @@ struct Step: PlannedStep, Sendable {
     enum Action: Sendable {
         case execute(Primitive, [StepInput], buffer: Int)
         /// Computes a convolution by a kernel of ours from source, weights, bias and perhaps a residual.
-        case convolve(WinogradConvolution, [StepInput], buffer: Int)
+        /// In a place of its own, so that steps stay small: runs copy them.
+        indirect case convolve(WinogradConvolution, [StepInput], buffer: Int)
         /// Copies rows that a tensor of indices chooses.
         case gather(RowGather, StepInput, indices: String, buffer: Int)
         /// Computes each element by itself.
