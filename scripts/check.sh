@@ -23,7 +23,7 @@ fi
 
 echo "kernels: OpenCL C 1.2"
 clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
-# Each file comes after those it builds on, as in the program that devices compile.
+# Each file comes after those it builds on, as in the program that devices compile; what only processors run comes last.
 check_kernels() {
     local folder=$1 options=$2
     shift 2

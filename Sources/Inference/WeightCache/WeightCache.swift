@@ -38,7 +38,7 @@ package struct WeightCache: Sendable {
     package struct Key: Hashable, Sendable {
         package let digest: Digest
         /// The most bytes that an entry may have: those of the files eight times, for layouts of two sizes of batches, each
-        /// four times as large in Winograd's form, and what small channels are filled up with.
+        /// four times as large in Winograd's form, and what few channels or filters are filled up with.
         package let limitBytes: Int
         /// What the files were when they were read.
         fileprivate let files: [String: ContentNotes.State]

@@ -1,7 +1,7 @@
 import CChecksum
 import COneDNN
 
-/// Weights in the layout that a primitive has chosen, with whatever oneDNN appends to them.
+/// Weights as a primitive wants them, with whatever oneDNN appends to them, or as a kernel does.
 ///
 /// `@unchecked Sendable` is true because the bytes are not written to once they are made.
 package struct PackedWeights: @unchecked Sendable {
