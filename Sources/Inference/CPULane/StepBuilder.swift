@@ -409,59 +409,47 @@ struct StepBuilder {
         }
     }
 
-    /// Adds a step that gathers rows.
-    mutating func append(
-        _ gather: RowGather, _ source: Form, indices: String, byteCount: Int
-    ) -> Place {
+    /// Adds a step with a new buffer of the arena for its result.
+    private mutating func append(byteCount: Int, _ action: (_ buffer: Int) -> Step.Action) -> Place {
         let number = buffers.count
         buffers.append(byteCount)
-        let input = StepInput(argument: .source, place: source.place, offset: source.offset)
-        steps.append(
-            Step(
-                place: place, operatorName: operatorName,
-                action: .gather(gather, input, indices: indices, buffer: number)))
+        steps.append(Step(place: place, operatorName: operatorName, action: action(number)))
         return .arena(number)
+    }
+
+    /// Adds a step that gathers rows.
+    mutating func append(_ gather: RowGather, _ source: Form, indices: String, byteCount: Int) -> Place {
+        let input = StepInput(argument: .source, place: source.place, offset: source.offset)
+        return append(byteCount: byteCount) { .gather(gather, input, indices: indices, buffer: $0) }
     }
 
     /// Adds a step that computes each element by itself.
     mutating func append(_ map: ElementMap, _ source: Form, byteCount: Int) -> Place {
-        let number = buffers.count
-        buffers.append(byteCount)
         let input = StepInput(argument: .source, place: source.place, offset: source.offset)
-        steps.append(Step(place: place, operatorName: operatorName, action: .map(map, input, buffer: number)))
-        return .arena(number)
+        return append(byteCount: byteCount) { .map(map, input, buffer: $0) }
     }
 
     /// Adds a step that chooses between two values, which are row-major.
     mutating func append(
         _ choice: ElementChoice, condition: String, _ first: Form, _ second: Form, byteCount: Int
     ) -> Place {
-        let number = buffers.count
-        buffers.append(byteCount)
         let inputs = [first, second].map { StepInput(argument: .source, place: $0.place, offset: $0.offset) }
-        steps.append(
-            Step(
-                place: place, operatorName: operatorName,
-                action: .choose(choice, condition: condition, inputs[0], inputs[1], buffer: number)))
-        return .arena(number)
+        return append(byteCount: byteCount) {
+            .choose(choice, condition: condition, inputs[0], inputs[1], buffer: $0)
+        }
     }
 
     /// Adds a convolution in Winograd's form, whose result is the value `name`.
     mutating func append(_ convolution: WinogradConvolution, _ inputs: [StepInput], result name: String) {
-        let number = buffers.count
-        buffers.append(convolution.destination.byteCount)
-        steps.append(
-            Step(place: place, operatorName: operatorName, action: .convolve(convolution, inputs, buffer: number)))
-        forms[name] = Form(place: .arena(number), descriptor: convolution.destination)
+        let place = append(byteCount: convolution.destination.byteCount) { .convolve(convolution, inputs, buffer: $0) }
+        forms[name] = Form(place: place, descriptor: convolution.destination)
     }
 
     /// Adds a primitive whose result has no name.
     mutating func append(_ primitive: Primitive, _ inputs: [StepInput]) -> Place {
-        let number = buffers.count
-        buffers.append(primitive.descriptor(of: .destination)?.byteCount ?? 0)
-        steps.append(
-            Step(place: place, operatorName: operatorName, action: .execute(primitive, inputs, buffer: number)))
-        return .arena(number)
+        append(byteCount: primitive.descriptor(of: .destination)?.byteCount ?? 0) {
+            .execute(primitive, inputs, buffer: $0)
+        }
     }
 
     /// Adds a concatenation along an axis, whose result is the value `name`.
