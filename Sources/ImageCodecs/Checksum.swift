@@ -1,4 +1,5 @@
 import CChecksum
+import Foundation
 
 /// Fast checksums that tell whether two files are the same; no protection against forgery.
 package enum Checksum {
@@ -10,5 +11,12 @@ package enum Checksum {
         }
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Of a file's content; nil where it cannot be read.
+    package static func xxh3(ofFile path: String) -> String? {
+        // Mapped: it may be larger than memory.
+        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return nil }
+        return data.withUnsafeBytes { xxh3($0) }
     }
 }

@@ -18,7 +18,7 @@ package struct MadeItem: Sendable {
 
     package var awaitsCommit: Bool { !outputs.isEmpty }
 
-    /// Flushes the outputs and gives them their names, each whole. To be called once, on any thread.
+    /// Flushes the outputs and gives them their names, each whole, as ``OutputFile`` does. To be called once, on any thread.
     ///
     /// - Returns: The one outcome of the item; errors are in it.
     package func commit() -> ItemResult {
@@ -26,7 +26,7 @@ package struct MadeItem: Sendable {
         let clock = ContinuousClock.now
         do throws(ExportFailure) {
             for output in outputs {
-                try output.file.commit(mayReplace: output.mayReplace)
+                try output.file.commit(mayReplace: output.mayReplace, flushes: output.flushes)
                 result.outputs.append(output.facts)
             }
         } catch {
@@ -44,6 +44,7 @@ package struct WrittenOutput: Sendable {
     let file: PendingFile
     /// A file that stands under its name gives way.
     let mayReplace: Bool
+    var flushes = true
 }
 
 extension WrittenOutput {
@@ -54,11 +55,12 @@ extension WrittenOutput {
     ///   - path: Its final path, within the folder.
     ///   - size: Pixels of a picture.
     ///   - mayReplace: A file that stands under its name gives way.
+    ///   - flushes: Whether it is flushed when it is committed; see ``OutputFile/commit(mayReplace:flushes:)``.
     ///   - folder: Nothing is written outside it.
     /// - Throws: ``ExportFailure`` with the system's reason.
     package init(
         _ bytes: [UInt8], at path: String, size: (width: Int, height: Int) = (0, 0), mayReplace: Bool,
-        in folder: OutputFolder
+        flushes: Bool = true, in folder: OutputFolder
     ) throws {
         let file = try PendingFile(path: path, in: folder)
         let checksum = try bytes.withUnsafeBytes { bytes in
@@ -67,6 +69,6 @@ extension WrittenOutput {
         }
         self.init(
             facts: .init(path: path, width: size.width, height: size.height, bytes: bytes.count, checksum: checksum),
-            file: file, mayReplace: mayReplace)
+            file: file, mayReplace: mayReplace, flushes: flushes)
     }
 }

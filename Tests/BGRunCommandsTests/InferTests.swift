@@ -44,7 +44,7 @@ import Testing
     /// What each batch takes beside its computation would count with such a small model.
     @Test func aLongArrayHasLargerBatchesByDefault() throws {
         try place.write(try SmallModel.array(SmallModel.inputs(160)), to: "data.npy")
-        for (options, batches) in [([], 10), (["--batch", "8"], 20)] {
+        for (options, batches) in [([], 13), (["--batch", "8"], 20)] {
             let shown = try CommandRun(
                 ["infer", "model.onnx", "data.npy", "--out", "out", "--dry-run", "--json"] + options, in: place
             ).end()
@@ -383,6 +383,31 @@ import Testing
         #expect(ended.status == 0, "\(ended.errors)")
         let counts = try ended.json()["counts"] as? [String: Int]
         #expect(counts?["good"] == 2 && counts?["current"] == Photos.count - 2)
+        #expect(try place.contents("out") == whole())
+    }
+
+    /// What a crash of the machine leaves of a file that was not flushed.
+    @Test("rule 82: a part without its content is made anew, whatever its name, length and time say")
+    func partsWithoutTheirContentAreMadeAnew() throws {
+        try place.putPhotos()
+        let run = try hangingRun()
+        run.send(SIGKILL)
+        #expect(run.end().wasKilled)
+        let folder = try #require(
+            FileManager.default.contentsOfDirectory(atPath: place.path + "/out").first { $0.hasPrefix(".bgrun-parts-") }
+        )
+        let part = "\(place.path)/out/\(folder)/0000000.0.npy"
+        var status = stat()
+        #expect(stat(part, &status) == 0 && status.st_size > 0)
+        let file = open(part, O_WRONLY)
+        let zeros = [UInt8](repeating: 0, count: Int(status.st_size))
+        #expect(write(file, zeros, zeros.count) == zeros.count)
+        #expect(futimens(file, [status.st_atim, status.st_mtim]) == 0)
+        Glibc.close(file)
+        let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let counts = try ended.json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == 4 && counts?["current"] == Photos.count - 4)
         #expect(try place.contents("out") == whole())
     }
 

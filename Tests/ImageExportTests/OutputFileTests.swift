@@ -30,6 +30,15 @@ import Testing
         }
     }
 
+    @Test func flushingCanBeLeftToTheKernel() throws {
+        let root = try OutputFolder(path: folder.file("out"))
+        let calls = FileCalls.failing("flush", nameless: true)
+        let file = try OutputFile(path: folder.file("out/sub/picture"), in: root, calls: calls)
+        try Self.bytes.withUnsafeBytes { try file.write($0) }
+        try file.commit(mayReplace: false, flushes: false)
+        #expect(left == ["picture": Self.bytes.count])
+    }
+
     @Test(arguments: [false, true], [false, true])
     func aFileAppearsWhole(nameless: Bool, replacing: Bool) throws {
         let calls = FileCalls.failing("", nameless: nameless)

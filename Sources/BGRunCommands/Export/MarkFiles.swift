@@ -9,7 +9,7 @@ enum MarkFiles {
         for index in specs.indices {
             if let path = specs[index].settings.pictureMark?.file.path {
                 let path = CanonicalPath.input(path)
-                guard let checksum = checksum(path) else { return missing(path) }
+                guard let checksum = Checksum.xxh3(ofFile: path) else { return missing(path) }
                 guard ContentCheck.looksLikePicture(path) else {
                     return .refused(
                         "watermark", .usage, "bgrun: nothing was started: the watermark \(path) is no picture.\n")
@@ -29,7 +29,7 @@ enum MarkFiles {
 
                         """)
                 }
-                guard let checksum = checksum(path) else { return missing(path) }
+                guard let checksum = Checksum.xxh3(ofFile: path) else { return missing(path) }
                 specs[index].settings.textMark?.font = MarkFile(path: path, checksum: checksum)
             }
         }
@@ -40,11 +40,6 @@ enum MarkFiles {
     private static func fontFile(_ font: String) throws(ExportFailure) -> String {
         if font.contains("/") || FileManager.default.fileExists(atPath: font) { return CanonicalPath.input(font) }
         return try FontCatalogue.file(for: font)
-    }
-
-    private static func checksum(_ path: String) -> String? {
-        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return nil }
-        return data.withUnsafeBytes { Checksum.xxh3($0) }
     }
 
     private static func missing(_ path: String) -> WorkEnding {

@@ -20,8 +20,9 @@ struct InferencePlanner {
 
     /// Hidden, so that no walk meets it.
     private static let partsPrefix = ".bgrun-parts-"
-    /// Of a long array, where batches may be large.
-    private static let fewestBatches = 16
+    /// Batches of a long array, where they may be large, have at most such a part of the rows that are left: enough for as
+    /// many workers.
+    private static let shareOfRest = 8
     /// Each takes about a kilobyte here, two files and a record in the journal.
     private static let mostBatches = 1 << 20
 
@@ -37,7 +38,7 @@ struct InferencePlanner {
         guard plan.refusals.isEmpty, !plan.resultsAreCurrent else { return plan }
         let parts = try known(plan.batches.flatMap { $0.intents.map(\.path) })
         for place in plan.batches.indices {
-            let standings = plan.batches[place].intents.map { standing(of: $0, parts, .skip, job) }
+            let standings = standings(of: plan.batches[place], parts, job)
             // What had no result is tried again, as far as that is still possible.
             if standings.allSatisfy(\.isSound) {
                 plan.settled += plan.batches[place].item.names.map { InputRecord(current: $0) }
@@ -71,6 +72,19 @@ struct InferencePlanner {
         policy.standing(
             file: ExistingFile(wanted.path)?.identity, known: known[PathKey(wanted.path)], wanted: wanted,
             program: program, job: job)
+    }
+
+    /// How the parts of a batch stand, all of them to be made anew where one is not what was written: they are not flushed
+    /// one by one, and a crash of the machine can have left name and length alone.
+    func standings(
+        of batch: InferencePlan.Batch, _ known: [PathKey: KnownOutput], _ job: JobRecord?
+    ) -> [Standing] {
+        let standings = batch.intents.map { standing(of: $0, known, .skip, job) }
+        let isWhole = standings.allSatisfy { standing in
+            guard case .current(let made) = standing else { return true }
+            return Checksum.xxh3(ofFile: made.output.path) == made.output.checksum
+        }
+        return isWhole ? standings : standings.map { $0.isCurrent ? .make(mayReplace: true, foreign: nil) : $0 }
     }
 
     private func settleResults(
@@ -149,16 +163,15 @@ struct InferencePlanner {
             addPictures()
             do throws(DataError) {
                 let rows = try rowCount(file, kind)
-                let together = rowsTogether(kind, of: rows)
-                guard rows / together < Self.mostBatches - batches.count else {
+                guard let ranges = ranges(kind, of: rows, limit: Self.mostBatches - batches.count) else {
                     plan.refusals.append(
                         .init(
                             code: "tooManyInputs",
-                            sentence: "\(file.path): \(rows) inputs in batches of \(together) are too many for a job"))
+                            sentence: "\(file.path): \(rows) inputs in batches of \(terms.batch) are too many for a job"
+                        ))
                     continue
                 }
-                for start in stride(from: 0, to: rows, by: together) {
-                    let range = start..<min(start + together, rows)
+                for range in ranges {
                     let bytes = file.identity.size * Int64(range.count) / Int64(max(rows, 1))
                     add([.init(path: file.path, kind: kind, rows: range)], [file], bytes: bytes)
                 }
@@ -179,10 +192,11 @@ struct InferencePlanner {
         return batches
     }
 
-    /// How many rows of a file make a batch.
-    private func rowsTogether(_ kind: InferenceItem.Source.Kind, of count: Int) -> Int {
-        guard let batches = terms.arrayBatches, kind == .array || kind == .archive else { return terms.batch }
-        return batches.rows(of: count, least: terms.batch, batches: Self.fewestBatches)
+    /// The rows of a file in batches; nil where there are more than `limit`.
+    private func ranges(_ kind: InferenceItem.Source.Kind, of count: Int, limit: Int) -> [Range<Int>]? {
+        let isArray = kind == .array || kind == .archive
+        let batches = (isArray ? terms.arrayBatches : nil) ?? RowBatches(most: terms.batch, atOnce: 1)
+        return batches.ranges(of: count, least: terms.batch, share: Self.shareOfRest, limit: limit)
     }
 
     /// nil for a file of a walk that is nothing a model can be given.

@@ -23,6 +23,8 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     /// Inputs in a batch, where nobody says how many.
     static let usualBatch = 8
     static let batches = 1...64
+    /// The most rows of an array in a batch.
+    static let mostRows = 128
 
     /// Files that workers read beside the inputs.
     var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }
@@ -104,14 +106,8 @@ struct ModelTerms: Codable, Hashable, Sendable {
         try CompiledModel.checkEngine()
         let folder = (path as NSString).deletingLastPathComponent
         dataFiles = model.dataFiles.map { "\(folder)/\($0)" }
-        checksum = files.map(Self.checksum).joined(separator: " ")
+        checksum = files.map { Checksum.xxh3(ofFile: $0) ?? "" }.joined(separator: " ")
         return model
-    }
-
-    private static func checksum(_ path: String) -> String {
-        // Mapped: it may be larger than memory.
-        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "" }
-        return data.withUnsafeBytes { Checksum.xxh3($0) }
     }
 }
 

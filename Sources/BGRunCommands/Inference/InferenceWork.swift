@@ -75,7 +75,7 @@ struct InferenceWork: Work {
             if !isBatchGiven {
                 // Shapes that do not fit together are told of with the inputs.
                 terms.arrayBatches = try? model.rowBatches(
-                    extents: terms.extents, usual: terms.batch, most: InferenceTerms.batches.upperBound)
+                    extents: terms.extents, usual: terms.batch, most: InferenceTerms.mostRows)
             }
             ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))
         } catch {
@@ -118,15 +118,13 @@ struct InferenceWork: Work {
         guard let first = plan.batches.first?.files.first else { return }
         let planner = planner
         let parts = try journal.known(plan.batches.flatMap { $0.intents.map(\.path) })
-        let assembly = ResultAssembly(plan: plan, outputs: outputs) { batch in
-            batch.intents.contains { planner.standing(of: $0, parts, .skip, nil).isCurrent }
-        }
+        let standings = plan.batches.map { planner.standings(of: $0, parts, nil) }
+        let assembly = ResultAssembly(
+            plan: plan, outputs: outputs, isThere: standings.map { $0.contains(where: \.isCurrent) })
         if !plan.resultsAreCurrent {
             try journal.plan(plan.results)
             let made = try assembly.write()
-            let isSound = plan.batches.allSatisfy { batch in
-                batch.intents.contains { planner.standing(of: $0, parts, .skip, nil).isSound }
-            }
+            let isSound = standings.allSatisfy { $0.contains(where: \.isSound) }
             let status: InputRecord.Status = isSound ? .good : .damaged
             journal.add(
                 ItemRecord(

@@ -56,10 +56,12 @@ final class InferenceWorker {
         var rows = [[Tensor]?](repeating: nil, count: samples.count)
         for places in Self.groups(samples) {
             var left = places[...]
+            var known: PreparedModels.Prepared?
             while let first = left.first, let sample = try? samples[first].get() {
                 var together = Array(left)
                 do {
-                    let prepared = try prepared(models, sample.types, item)
+                    let prepared = try known ?? prepared(models, sample.types, item)
+                    known = prepared
                     together = Array(left.prefix(prepared.rows))
                     pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
                     let (places, inputs) = try joined(together, &samples, prepared, models)
@@ -238,7 +240,8 @@ final class InferenceWorker {
         for (place, problem) in parts.problems { result.problems.append(.init(input: place, failure: problem)) }
         let files = parts.arrays.enumerated().map { (item.array($0), $1) } + [(item.lines, Array(parts.lines.utf8))]
         return try files.map { path, bytes in
-            try WrittenOutput(bytes, at: path, mayReplace: item.mayReplace, in: folder)
+            // Whoever reads a part compares it with its checksum.
+            try WrittenOutput(bytes, at: path, mayReplace: item.mayReplace, flushes: false, in: folder)
         }
     }
 }

@@ -18,6 +18,7 @@ final class PreparedModels {
     }
 
     private let model: Model
+    let outputs: [String]
     private let largestBatch: Int
     private let precision: PrecisionChoice
     private let devices: InferenceDevices
@@ -46,12 +47,12 @@ final class PreparedModels {
         laidOut = LaidOutWeights(entry)
         self.precision = precision
         self.model = model.withExtents(extents)
+        outputs = model.graph.outputs.map(\.name)
         largestBatch = batch
     }
 
     /// Inputs of the model, in its order, with the extents that were given.
     var ports: [Graph.Port] { model.graph.inputs }
-    var outputs: [String] { model.graph.outputs.map(\.name) }
 
     /// The model for inputs like these, each with a leading extent of 1. The same types give the same number of rows, so
     /// that a result does not depend on what else is in its batch.

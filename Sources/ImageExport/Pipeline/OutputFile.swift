@@ -64,10 +64,12 @@ package struct OutputFile: ~Copyable, Sendable {
 
     /// Flushes the data and gives the file its name.
     ///
-    /// - Parameter mayReplace: Whether a file that stands there already gives way; otherwise that is a failure.
+    /// - Parameters:
+    ///   - mayReplace: Whether a file that stands there already gives way; otherwise that is a failure.
+    ///   - flushes: false leaves the data to the kernel: a crash of the machine can then leave the name without them.
     /// - Throws: ``ExportFailure`` with the system's reason; what stood under the final name, or nothing, still does.
-    package consuming func commit(mayReplace: Bool) throws(ExportFailure) {
-        guard calls.flush(fd) == 0 else { throw .output("cannot flush \(path)") }
+    package consuming func commit(mayReplace: Bool, flushes: Bool = true) throws(ExportFailure) {
+        guard !flushes || calls.flush(fd) == 0 else { throw .output("cannot flush \(path)") }
         if temporaryName == nil {
             if calls.name(fd, folder, name) == 0 { return }
             guard errno == EEXIST else { throw .output("cannot name \(path)") }
@@ -113,7 +115,9 @@ final class PendingFile: Sendable {
         try file.withLock { file throws(ExportFailure) in try file?.write(bytes) }
     }
 
-    func commit(mayReplace: Bool) throws(ExportFailure) {
-        try file.withLock { file throws(ExportFailure) in try file.take()?.commit(mayReplace: mayReplace) }
+    func commit(mayReplace: Bool, flushes: Bool = true) throws(ExportFailure) {
+        try file.withLock { file throws(ExportFailure) in
+            try file.take()?.commit(mayReplace: mayReplace, flushes: flushes)
+        }
     }
 }

@@ -8,6 +8,10 @@ extension CompiledModel {
         private let memory: AlignedBuffer
         /// By step; nil for those that are no primitive.
         private let prepared: [Prepared?]
+        /// By step.
+        private let briefs: [Brief]
+        /// The inputs as the file declares them, and as they were compiled for.
+        private let ports: [Graph]
 
         /// A primitive with the buffers that are the same in each run, and the inputs that are not.
         private struct Prepared {
@@ -15,9 +19,18 @@ extension CompiledModel {
             var varying: [StepInput]
         }
 
+        /// All that most steps need: nothing here is counted by reference, since caches have forgotten the counts while the
+        /// step before computed.
+        private struct Brief {
+            /// For a primitive whose operands are the same in each run.
+            var call: PreparedExecution.Call?
+            var releases: Bool
+        }
+
         /// - Throws: `engine`.
         package init(_ model: CompiledModel) throws(ModelError) {
             self.model = model
+            ports = [model.declared, model.inputs].map { Graph(inputs: $0, outputs: [], nodes: []) }
             let memory = AlignedBuffer(byteCount: model.arenaByteCount)
             self.memory = memory
             do throws(OneDNNError) {
@@ -25,10 +38,16 @@ extension CompiledModel {
                 self.stream = stream
                 stream.reserveScratchpad(byteCount: model.scratchpadByteCount)
                 // The arena lives as long as the run does.
-                prepared = try memory.withUnsafeMutableBytes { (arena) throws(OneDNNError) in
+                let prepared = try memory.withUnsafeMutableBytes { (arena) throws(OneDNNError) in
                     try model.steps.map { (step) throws(OneDNNError) in
                         try Self.prepared(step, model, arena, stream)
                     }
+                }
+                self.prepared = prepared
+                briefs = zip(model.steps, prepared).map { step, prepared in
+                    Brief(
+                        call: prepared.flatMap { $0.varying.isEmpty ? $0.execution.call : nil },
+                        releases: !step.released.isEmpty)
                 }
             } catch {
                 throw .engine("\(error)")
@@ -68,26 +87,30 @@ extension CompiledModel {
         package func execute(
             _ inputs: [String: Tensor], profile: RunProfile? = nil, shouldStop: () -> Bool = { false }
         ) throws(ModelError) -> [String: Tensor] {
-            for ports in [model.declared, model.inputs] {
-                try model.runner.check(inputs, of: Graph(inputs: ports, outputs: [], nodes: []))
-            }
+            for graph in ports { try model.runner.check(inputs, of: graph) }
             var tensors = model.scope.merging(inputs) { $1 }
-            for (number, step) in model.steps.enumerated() {
+            for number in briefs.indices {
                 if shouldStop() {
-                    throw ModelError(code: .stopped, sentence: "the run was told to stop before \(step.place)")
+                    throw ModelError(
+                        code: .stopped, sentence: "the run was told to stop before \(model.steps[number].place)")
                 }
+                let brief = briefs[number]
                 do throws(ModelError) {
                     if let profile {
                         try profile.measure(number) { () throws(ModelError) in
                             try perform(number, &tensors, shouldStop)
                         }
+                    } else if let outcome = brief.call?.compute() {
+                        if !outcome.isGood { try check(outcome, number) }
                     } else {
                         try perform(number, &tensors, shouldStop)
                     }
                 } catch {
-                    throw error.at(step.place)
+                    throw error.at(model.steps[number].place)
                 }
-                for name in step.released { tensors[name] = nil }
+                if brief.releases {
+                    for name in model.steps[number].released { tensors[name] = nil }
+                }
             }
             var outputs: [String: Tensor] = [:]
             for name in model.outputs {
@@ -149,6 +172,10 @@ extension CompiledModel {
                     target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(target.count)))
                 }
             }
+        }
+
+        private func check(_ outcome: PreparedExecution.Outcome, _ number: Int) throws(ModelError) {
+            try engine { () throws(OneDNNError) in try prepared[number]?.execution.check(outcome) }
         }
 
         private func engine(_ body: () throws(OneDNNError) -> Void) throws(ModelError) {

@@ -35,8 +35,10 @@ package struct ReferenceRunner: Sendable {
                 }
             }
         }
-        let known = Set(graph.inputs.map(\.name)).union(graph.initialisers.keys)
-        if let stray = inputs.keys.sorted().first(where: { !known.contains($0) }) {
+        let strays = inputs.keys.filter { name in
+            graph.initialisers[name] == nil && !graph.inputs.contains { $0.name == name }
+        }
+        if let stray = strays.min() {
             throw .wrongInput("the model has no input \"\(stray)\"")
         }
     }

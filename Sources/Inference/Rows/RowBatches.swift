@@ -1,8 +1,7 @@
 /// How the rows of a long array are divided. It follows from the model alone, so that every run of a job divides them in
 /// the same way.
 package struct RowBatches: Codable, Hashable, Sendable {
-    /// The most rows that are worth being handed out, journaled and stored together: as many as are computed within a few
-    /// tenths of a second.
+    /// The most rows that are worth being handed out, journaled and stored together: as many as are computed within a second.
     package var most: Int
     /// Rows that go through the model at once; batches of a multiple need no filling up.
     package var atOnce: Int
@@ -11,15 +10,31 @@ package struct RowBatches: Codable, Hashable, Sendable {
         (self.most, self.atOnce) = (most, atOnce)
     }
 
+    /// The rows of each batch: smaller ones towards the end, so that one worker does not go on for long after the others
+    /// (guided self-scheduling, Polychronopoulos and Kuck 1987).
+    ///
     /// - Parameters:
     ///   - count: Rows of the array.
-    ///   - least: The fewest rows of a batch, however short the array is.
-    ///   - batches: The fewest batches of a long array, to keep all workers busy until shortly before the end.
-    /// - Returns: Rows of each batch but the last.
-    package func rows(of count: Int, least: Int, batches: Int) -> Int {
-        let wanted = max(min(count / batches, most), least)
-        let rest = wanted % atOnce
-        return rest == 0 ? wanted : wanted - rest + atOnce
+    ///   - least: The fewest rows of a batch but the last, however short the array is.
+    ///   - share: A batch has at most one such part of the rows that are left.
+    ///   - limit: The most batches.
+    /// - Returns: nil where there are more.
+    package func ranges(of count: Int, least: Int, share: Int, limit: Int) -> [Range<Int>]? {
+        var ranges: [Range<Int>] = []
+        var start = 0
+        while start < count {
+            guard ranges.count < limit else { return nil }
+            let end = start + min(rows(ofRest: count - start, least, share), count - start)
+            ranges.append(start..<end)
+            start = end
+        }
+        return ranges
+    }
+
+    private func rows(ofRest count: Int, _ least: Int, _ share: Int) -> Int {
+        let wanted = max(min(count / share, most), least)
+        let (groups, rest) = wanted.quotientAndRemainder(dividingBy: atOnce)
+        return rest == 0 ? wanted : (groups + 1) * atOnce
     }
 }
 
@@ -74,8 +89,8 @@ extension Model {
         return rows.count == 1 ? rows.first.map { (types, $0, isFixed) } : nil
     }
 
-    /// Some tenths of a second of one core, at tens of thousand millions a second.
-    private static var batchMultiplyAdds: Int { 20_000_000_000 }
+    /// Within a second of one core, at tens of thousand millions a second.
+    private static var batchMultiplyAdds: Int { 40_000_000_000 }
     /// Results are held until those of all rows are there; counted with 8 bytes for each number.
     private static var batchBytes: Int { 64 << 20 }
 }
