@@ -18,7 +18,7 @@ package struct MadeItem: Sendable {
 
     package var awaitsCommit: Bool { !outputs.isEmpty }
 
-    /// Flushes the outputs and gives them their names, each whole, as ``OutputFile`` does. To be called once, on any thread.
+    /// Flushes the outputs, where that is wanted, and gives them their names. To be called once, on any thread.
     ///
     /// - Returns: The one outcome of the item; errors are in it.
     package func commit() -> ItemResult {

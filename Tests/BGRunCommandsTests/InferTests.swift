@@ -372,12 +372,16 @@ import Testing
         return run
     }
 
-    @Test("rule 77, rule 82: after kill -9 the same command goes on, and gives the same bytes")
-    func afterAKillTheSameCommandGoesOn() throws {
-        try place.putPhotos()
+    private func killRun() throws {
         let run = try hangingRun()
         run.send(SIGKILL)
         #expect(run.end().wasKilled)
+    }
+
+    @Test("rule 77, rule 82: after kill -9 the same command goes on, and gives the same bytes")
+    func afterAKillTheSameCommandGoesOn() throws {
+        try place.putPhotos()
+        try killRun()
         #expect(!place.exists("out/scores.npy") && !place.exists("out/inputs.jsonl"), "whole or not at all")
         let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
@@ -390,9 +394,7 @@ import Testing
     @Test("rule 82: a part without its content is made anew, whatever its name, length and time say")
     func partsWithoutTheirContentAreMadeAnew() throws {
         try place.putPhotos()
-        let run = try hangingRun()
-        run.send(SIGKILL)
-        #expect(run.end().wasKilled)
+        try killRun()
         let folder = try #require(
             FileManager.default.contentsOfDirectory(atPath: place.path + "/out").first { $0.hasPrefix(".bgrun-parts-") }
         )

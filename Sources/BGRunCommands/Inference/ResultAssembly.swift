@@ -35,7 +35,7 @@ struct ResultAssembly {
 
     /// Takes the parts away.
     func removeParts() {
-        // Half of the time is the giving back of blocks, which the kernel does side by side.
+        // The kernel gives blocks back side by side.
         let paths = plan.batches.flatMap { $0.intents.map(\.path) }
         DispatchQueue.concurrentPerform(iterations: paths.count) { unlink(paths[$0]) }
         if let first = plan.batches.first { rmdir(OutputFolderGuard.parent(first.item.lines)) }

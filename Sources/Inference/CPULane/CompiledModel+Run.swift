@@ -101,7 +101,9 @@ extension CompiledModel {
                             try perform(number, &tensors, shouldStop)
                         }
                     } else if let outcome = brief.call?.compute() {
-                        if !outcome.isGood { try check(outcome, number) }
+                        if !outcome.isGood {
+                            try engine { () throws(OneDNNError) in try primitive(number).execution.check(outcome) }
+                        }
                     } else {
                         try perform(number, &tensors, shouldStop)
                     }
@@ -126,7 +128,7 @@ extension CompiledModel {
             switch model.steps[number].action {
             case .evaluate(let node): try model.runner.evaluate(node, &tensors, shouldStop: shouldStop)
             case .execute:
-                guard let prepared = prepared[number] else { preconditionFailure("primitives are prepared") }
+                let prepared = primitive(number)
                 for input in prepared.varying {
                     let bytes = try bytes(input, tensors)
                     try engine { () throws(OneDNNError) in
@@ -174,8 +176,9 @@ extension CompiledModel {
             }
         }
 
-        private func check(_ outcome: PreparedExecution.Outcome, _ number: Int) throws(ModelError) {
-            try engine { () throws(OneDNNError) in try prepared[number]?.execution.check(outcome) }
+        private func primitive(_ number: Int) -> Prepared {
+            guard let prepared = prepared[number] else { preconditionFailure("primitives are prepared") }
+            return prepared
         }
 
         private func engine(_ body: () throws(OneDNNError) -> Void) throws(ModelError) {
