@@ -7,7 +7,10 @@ import InferenceData
 struct CostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost", abstract: "Measure commands, an idle service, and work with it and without.",
-        discussion: "With --model, of an array: inference with the service, without it, and in a plain loop.")
+        discussion: """
+            With --model, of an array: inference with the service, without it, and in plain loops of one process and \
+            of two.
+            """)
 
     @OptionGroup var options: ServiceOptions
 
@@ -157,6 +160,12 @@ struct CostCommand: ParsableCommand {
             programs.append(
                 Contender(
                     name: "a plain loop", words: { [Executables.own, "inference-loop", model, $0, "--out", $1] }))
+            // As the workers of a job are, and with the weights that they have.
+            let processes = ["--processes", "2", "--weights", service.folder + "/cache/bgrun"]
+            programs.append(
+                Contender(
+                    name: "a plain loop of two processes",
+                    words: { [Executables.own, "inference-loop", model, $0, "--out", $1] + processes }))
         } else {
             let files = try FileManager.default.contentsOfDirectory(atPath: options.photos).sorted()
                 .map { "\(options.photos)/\($0)" }

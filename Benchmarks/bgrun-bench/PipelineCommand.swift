@@ -25,16 +25,16 @@ struct PipelineCommand: ParsableCommand {
     var files: [String]
 
     func run() throws {
-        guard processes == 1 else { return try share() }
+        guard processes == 1 else {
+            let words = [Executables.own, "pipeline", "--places-from-input", "--out", out] + files
+            return try ProcessTeam.run(words, processes: processes, places: files.count)
+        }
         let exporter = ImageExporter()
         guard placesFromInput else {
             for file in files { try export(file, with: exporter) }
             return
         }
-        var place = UInt32()
-        while read(STDIN_FILENO, &place, MemoryLayout<UInt32>.size) == MemoryLayout<UInt32>.size {
-            try export(files[Int(place)], with: exporter)
-        }
+        while let place = ProcessTeam.nextPlace() { try export(files[place], with: exporter) }
     }
 
     private func export(_ file: String, with exporter: ImageExporter) throws {
@@ -48,31 +48,6 @@ struct PipelineCommand: ParsableCommand {
         let result = exporter.export(item) { _ in true }
         guard result.status == .good else {
             throw ProcessError(description: "\(file): \(result.failure?.reason ?? result.status.rawValue)")
-        }
-    }
-
-    /// Starts the processes, with the places of all pictures in a pipe that they read in turn. As the workers of an export,
-    /// they share one session.
-    private func share() throws {
-        var ends: [Int32] = [0, 0]
-        var places = Array(0..<UInt32(files.count))
-        let size = places.count * MemoryLayout<UInt32>.size
-        // A pipe holds 64 KiB (pipe(7)); more would wait for readers that do not run yet.
-        guard size <= 65_536, pipe(&ends) == 0, write(ends[1], &places, size) == size else {
-            throw ProcessError(description: "no pipe for \(files.count) pictures")
-        }
-        // A reader that held the other end as well would never see the end of what is written.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let words = [Executables.own, "pipeline", "--places-from-input", "--out", out] + files
-        let programs = try (0..<processes).map { _ in
-            try SessionProgram(
-                words, environment: ProcessInfo.processInfo.environment, input: "/proc/self/fd/\(ends[0])",
-                joinsSession: true)
-        }
-        close(ends[1])
-        let statuses = programs.map { $0.wait() }
-        if let status = statuses.first(where: { $0 != 0 }) {
-            throw ProcessError(description: "a process of the pipeline left status \(status)")
         }
     }
 }

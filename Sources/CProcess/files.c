@@ -33,8 +33,8 @@ int bg_openat2(int folder, const char *path, int flags, mode_t mode, unsigned re
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-int bg_rename(int folder, const char *from, const char *to, unsigned flags) {
-    return (int)syscall(SYS_renameat2, folder, from, folder, to, flags);
+int bg_rename(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 
 // struct cachestat_range and struct cachestat (linux/mman.h), which older headers lack.

@@ -1,5 +1,6 @@
 import CChecksum
 import Foundation
+import Glibc
 
 /// Fast checksums that tell whether two files are the same; no protection against forgery.
 package enum Checksum {
@@ -11,6 +12,21 @@ package enum Checksum {
         }
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Of a part of an open file; nil where that cannot be read, or ends before.
+    package static func xxh3(_ range: Range<Int>, ofFile descriptor: Int32) -> String? {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 64)
+        defer { bytes.deallocate() }
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(range.lowerBound + done))
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            done += count
+        }
+        return xxh3(UnsafeRawBufferPointer(bytes))
     }
 
     /// Of a file's content; nil where it cannot be read.

@@ -390,27 +390,58 @@ import Testing
         #expect(try place.contents("out") == whole())
     }
 
-    /// What a crash of the machine leaves of a file that was not flushed.
-    @Test("rule 82: a part without its content is made anew, whatever its name, length and time say")
-    func partsWithoutTheirContentAreMadeAnew() throws {
+    /// What a crash of the machine leaves of files that were not flushed.
+    @Test(
+        "rule 82: a batch without its content is made anew, whatever names, lengths and times say",
+        arguments: ["0000000.json", "rows.0.npy"])
+    func batchesWithoutTheirContentAreMadeAnew(file: String) throws {
         try place.putPhotos()
         try killRun()
         let folder = try #require(
             FileManager.default.contentsOfDirectory(atPath: place.path + "/out").first { $0.hasPrefix(".bgrun-parts-") }
         )
-        let part = "\(place.path)/out/\(folder)/0000000.0.npy"
+        let path = "\(place.path)/out/\(folder)/\(file)"
         var status = stat()
-        #expect(stat(part, &status) == 0 && status.st_size > 0)
-        let file = open(part, O_WRONLY)
-        let zeros = [UInt8](repeating: 0, count: Int(status.st_size))
-        #expect(write(file, zeros, zeros.count) == zeros.count)
-        #expect(futimens(file, [status.st_atim, status.st_mtim]) == 0)
-        Glibc.close(file)
+        #expect(stat(path, &status) == 0 && status.st_size > 0)
+        // Of the rows the first one alone.
+        let rows = try NPYAssembly(elementType: .float32, rowShape: [SmallModel.classes])
+        let lost =
+            file == "rows.0.npy" ? rows.offset(ofRow: 0)..<rows.offset(ofRow: 1) : 0..<Int(status.st_size)
+        let zeros = [UInt8](repeating: 0, count: lost.count)
+        let descriptor = open(path, O_WRONLY)
+        #expect(pwrite(descriptor, zeros, zeros.count, off_t(lost.lowerBound)) == zeros.count)
+        #expect(futimens(descriptor, [status.st_atim, status.st_mtim]) == 0)
+        Glibc.close(descriptor)
         let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let counts = try ended.json()["counts"] as? [String: Int]
         #expect(counts?["good"] == 4 && counts?["current"] == Photos.count - 4)
         #expect(try place.contents("out") == whole())
+    }
+
+    @Test(
+        "rule 82: where one result has its name already and another has not, the same command goes on",
+        arguments: ["imagenet", "unit"])
+    func resultsThatHaveTheirNamesAreKept(preset: String) throws {
+        try place.putPhotos()
+        let run = try CommandRun(
+            [
+                "infer", "model.onnx", "photos", "--out", "out", "--batch", "1", "--workers", "1", "--progress", "json",
+            ], in: place)
+        try #require(run.waits(for: "\"files\":0,"))
+        // Nothing can get this name any more.
+        try place.write("mine", to: "out/inputs.jsonl/file")
+        let failed = run.end()
+        #expect(failed.status == 73 || failed.status == 74, "\(failed.errors)")
+        #expect(failed.errors.contains("inputs.jsonl"), "\(failed.errors)")
+        #expect(place.exists("out/scores.npy"))
+        try FileManager.default.removeItem(atPath: place.path + "/out/inputs.jsonl")
+        let ended = try infer("photos", "--out", "out", "--batch", "1", "--preset", preset, "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let counts = try ended.json()["counts"] as? [String: Int]
+        #expect(counts?["good"] == (preset == "unit" ? Photos.count : 0))
+        #expect(try infer("photos", "--out", "whole", "--batch", "1", "--preset", preset).status == 0)
+        #expect(try place.contents("out") == place.contents("whole"))
     }
 
     @Test("rule 77: a signal stops an inference cleanly", arguments: [SIGINT, SIGTERM])

@@ -131,8 +131,8 @@ extension FileCalls {
         case "flush": calls.flush = { _ in fail() }
         case "name": calls.name = { _, _, _ in fail() }
         case "move":
-            calls.move = { _, _, _ in fail() }
-            calls.replace = { _, _, _ in fail() }
+            calls.move = { _, _ in fail() }
+            calls.replace = { _, _ in fail() }
         default: break
         }
         return calls

@@ -183,7 +183,7 @@ private final class Swapping: Sendable {
     init(_ one: String, _ other: String) {
         let thread = Thread { [self] in
             while !stops.load(ordering: .acquiring),
-                bg_rename(AT_FDCWD, one, other, UInt32(BG_RENAME_EXCHANGE)) == 0
+                bg_rename(AT_FDCWD, one, AT_FDCWD, other, UInt32(BG_RENAME_EXCHANGE)) == 0
             {
                 swaps.add(1, ordering: .relaxed)
             }

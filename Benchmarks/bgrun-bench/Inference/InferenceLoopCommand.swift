@@ -25,8 +25,17 @@ struct InferenceLoopCommand: ParsableCommand {
     @Option(help: "Folder for the outputs.")
     var out: String
 
+    @Option(help: "Processes with one thread each, in place of a thread for each processor.")
+    var processes: Int?
+
+    @Option(help: "Folder of caches: the weights that bgrun has laid out there are used, where they are of one model.")
+    var weights: String?
+
+    @Flag(help: "Take the places of batches, 4 bytes each, from standard input.")
+    var placesFromInput = false
+
     func run() throws {
-        let model = try ModelImporter().load(path: model)
+        let model = try ModelImporter(weights: weights == nil ? .read : .deferred).load(path: model)
         try withOpenFile(array) { file throws(DataError) in
             do {
                 try run(model, NPYFile(file))
@@ -43,12 +52,31 @@ struct InferenceLoopCommand: ParsableCommand {
         var type = TensorType(rows.header.elementType, extents: [1] + rows.header.rowShape)
         let atOnce = try model.rowsAtOnce(inputs: [port.name: type], most: Self.usual)
         type.shape?[0] = .known(atOnce)
-        let compiled = try CompiledModel(model, inputs: [port.name: type])
-        let loop = Loop(compiled: compiled, rows: rows, input: port.name, atOnce: atOnce, folder: out)
-        DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
-            loop.runBatches()
+        if let processes {
+            let words =
+                [Executables.own, "inference-loop", self.model, array, "--out", out, "--places-from-input"]
+                + (weights.map { ["--weights", $0] } ?? [])
+            let places = (rows.rowCount + atOnce - 1) / atOnce
+            return try ProcessTeam.run(words, processes: processes, places: places)
         }
+        let compiled = try CompiledModel(model, inputs: [port.name: type], laidOut: LaidOutWeights(weightEntry()))
+        let loop = Loop(
+            compiled: compiled, rows: rows, input: port.name, atOnce: atOnce, folder: out,
+            isOfTeam: placesFromInput)
+        let threads = placesFromInput ? 1 : ProcessInfo.processInfo.activeProcessorCount
+        DispatchQueue.concurrentPerform(iterations: threads) { _ in loop.runBatches() }
+        // Where there are several processes, each leaves the same.
         try loop.finish()
+    }
+
+    private func weightEntry() -> WeightEntry? {
+        guard let folder = weights.map({ $0 + "/weights" }) else { return nil }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let keys = names.compactMap { Digest(hexadecimal: $0) }
+        guard keys.count == 1, let key = keys.first else { return nil }
+        let file = open("\(folder)/\(key.hexadecimal)", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        return WeightEntry(descriptor: file, key: key)
     }
 }
 
@@ -59,16 +87,19 @@ private struct Loop: Sendable {
     let input: String
     let atOnce: Int
     let folder: String
+    /// It takes the places of its batches from its standard input.
+    let isOfTeam: Bool
     private let next = Lock(0)
     private let troubles = Lock<[String]>([])
     private let files = Lock<[String: (assembly: NPYAssembly, descriptor: Int32)]>([:])
 
-    init(compiled: CompiledModel, rows: NPYFile, input: String, atOnce: Int, folder: String) {
+    init(compiled: CompiledModel, rows: NPYFile, input: String, atOnce: Int, folder: String, isOfTeam: Bool) {
         self.compiled = compiled
         self.rows = rows
         self.input = input
         self.atOnce = atOnce
         self.folder = folder
+        self.isOfTeam = isOfTeam
     }
 
     /// Runs batches until there are no more.
@@ -92,9 +123,15 @@ private struct Loop: Sendable {
     }
 
     private func nextBatch() -> Range<Int>? {
-        let start = next.withLock { next in
-            defer { next += atOnce }
-            return next
+        let start: Int
+        if isOfTeam {
+            guard let place = ProcessTeam.nextPlace() else { return nil }
+            start = place * atOnce
+        } else {
+            start = next.withLock { next in
+                defer { next += atOnce }
+                return next
+            }
         }
         return start < rows.rowCount ? start..<min(start + atOnce, rows.rowCount) : nil
     }
@@ -111,7 +148,7 @@ private struct Loop: Sendable {
         for (name, tensor) in outputs {
             let file = try files.withLock { files -> (assembly: NPYAssembly, descriptor: Int32) in
                 if let file = files[name] { return file }
-                let descriptor = open("\(folder)/\(files.count).npy", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+                let descriptor = open("\(folder)/\(files.count).npy", O_WRONLY | O_CREAT, 0o644)
                 guard descriptor >= 0 else { throw ProcessError(description: "no file can be made in \(folder)") }
                 let assembly = try NPYAssembly(
                     elementType: tensor.elementType, rowShape: Array(tensor.shape.dropFirst()))

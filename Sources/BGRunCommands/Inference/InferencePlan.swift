@@ -2,7 +2,7 @@ import ChunkedCompute
 import ImageCodecs
 import TaskStore
 
-/// What an inference is going to do: batches, each into parts of its own, and the files that are made of all parts.
+/// What an inference is going to do: batches, each into a part of its own, and the files that are made of all of them.
 struct InferencePlan: WorkPlan {
     struct Batch: Sendable {
         var item: InferenceItem
@@ -10,13 +10,13 @@ struct InferencePlan: WorkPlan {
         var files: [InputFile]
         /// Its share of the files' bytes.
         var bytes: Int64
-        /// Its parts as the journal notes them.
-        var intents: [PlannedOutput]
+        /// Its part as the journal notes it.
+        var intent: PlannedOutput
     }
 
     /// All batches, in the order of their inputs.
     var batches: [Batch] = []
-    /// Places of the batches whose parts are not there yet.
+    /// Places of the batches that are not there yet.
     var todo: [Int] = []
     var settled: [InputRecord] = []
     var passedOver: [InputRecord] = []
@@ -32,9 +32,12 @@ struct InferencePlan: WorkPlan {
     var isFinished: Bool { todo.isEmpty && resultsAreCurrent }
     var outputFolders: Set<String> { Set(results.map { OutputFolderGuard.parent($0.path) }) }
 
+    /// The file that rows of an output go to, until they are all there.
+    func rowsPath(of output: Int) -> String { batches[0].item.rows(of: output) }
+
     func inputs(of item: Int) -> [InputFile] { batches[todo[item]].files }
     func inputBytes(of item: Int) -> Int64 { batches[todo[item]].bytes }
-    func intents(of item: Int) -> [PlannedOutput] { batches[todo[item]].intents }
+    func intents(of item: Int) -> [PlannedOutput] { [batches[todo[item]].intent] }
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
         var order = batches[todo[item]].item

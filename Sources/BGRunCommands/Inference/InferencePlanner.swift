@@ -23,7 +23,7 @@ struct InferencePlanner {
     /// Batches of a long array, where they may be large, have at most such a part of the rows that are left: enough for as
     /// many workers.
     private static let shareOfRest = 8
-    /// Each takes about a kilobyte here, two files and a record in the journal.
+    /// Each takes about a kilobyte here, a file and a record in the journal.
     private static let mostBatches = 1 << 20
 
     func plan(
@@ -36,16 +36,19 @@ struct InferencePlanner {
         guard plan.refusals.isEmpty, let first = plan.batches.first?.files.first else { return plan }
         settleResults(&plan, first, try known(resultPaths), job)
         guard plan.refusals.isEmpty, !plan.resultsAreCurrent else { return plan }
-        let parts = try known(plan.batches.flatMap { $0.intents.map(\.path) })
-        for place in plan.batches.indices {
-            let standings = standings(of: plan.batches[place], parts, job)
+        let rows = StandingRows(of: plan)
+        var batches = rows.checked(
+            standing(of: plan.batches, try known(plan.batches.map(\.intent.path)), job), of: plan)
+        if rows.arePlaced.contains(true), !batches.allSatisfy(\.standing.isSound) {
+            // No rows can be added where they are.
+            batches = batches.map { _ in .anew }
+        }
+        for (place, batch) in batches.enumerated() {
             // What had no result is tried again, as far as that is still possible.
-            if standings.allSatisfy(\.isSound) {
+            if batch.standing.isSound {
                 plan.settled += plan.batches[place].item.names.map { InputRecord(current: $0) }
             } else {
-                plan.batches[place].item.mayReplace = standings.contains {
-                    $0 != .make(mayReplace: false, foreign: nil)
-                }
+                plan.batches[place].item.mayReplace = batch.standing != .make(mayReplace: false, foreign: nil)
                 plan.todo.append(place)
             }
         }
@@ -74,23 +77,27 @@ struct InferencePlanner {
             program: program, job: job)
     }
 
-    /// How the parts of a batch stand, all of them to be made anew where one is not what was written: they are not flushed
-    /// one by one, and a crash of the machine can have left name and length alone.
-    func standings(
-        of batch: InferencePlan.Batch, _ known: [PathKey: KnownOutput], _ job: JobRecord?
-    ) -> [Standing] {
-        let standings = batch.intents.map { standing(of: $0, known, .skip, job) }
-        let isWhole = standings.allSatisfy { standing in
-            guard case .current(let made) = standing else { return true }
-            return Checksum.xxh3(ofFile: made.output.path) == made.output.checksum
+    /// How batches stand by their parts. One is made anew where that is not what was written: parts are not flushed one by
+    /// one, and a crash of the machine can leave name, length and time alone.
+    func standing(
+        of batches: [InferencePlan.Batch], _ known: [PathKey: KnownOutput], _ job: JobRecord?
+    ) -> [StandingBatch] {
+        batches.map { batch in
+            let standing = standing(of: batch.intent, known, .skip, job)
+            guard case .current(let made) = standing else { return StandingBatch(standing: standing) }
+            guard let part = FileManager.default.contents(atPath: made.output.path),
+                part.withUnsafeBytes({ Checksum.xxh3($0) }) == made.output.checksum
+            else { return .anew }
+            guard case .arrays = terms.form else { return StandingBatch(standing: standing) }
+            guard let note = try? JSONDecoder().decode(BatchNote.self, from: part) else { return .anew }
+            return StandingBatch(standing: standing, note: note)
         }
-        return isWhole ? standings : standings.map { $0.isCurrent ? .make(mayReplace: true, foreign: nil) : $0 }
     }
 
     private func settleResults(
         _ plan: inout InferencePlan, _ first: InputFile, _ known: [PathKey: KnownOutput], _ job: JobRecord?
     ) {
-        let all = plan.batches.flatMap(\.intents).map(\.settings)
+        let all = plan.batches.map(\.intent.settings)
         let settings = "inference \(Self.checksum(all))"
         var standings: [Standing] = []
         for path in resultPaths {
@@ -115,7 +122,7 @@ struct InferencePlanner {
             plan.results.append(wanted)
         }
         plan.refusals += OutputFolderGuard(folder: folder).violations(
-            plan.batches.prefix(1).flatMap { $0.intents.map(\.path) })
+            plan.batches.prefix(1).map(\.intent.path))
         plan.resultsAreCurrent = standings.allSatisfy(\.isCurrent)
         guard plan.resultsAreCurrent else { return }
         var records = plan.batches.flatMap(\.item.names).map { InputRecord(current: $0) }
@@ -248,19 +255,16 @@ struct InferencePlanner {
         let name = String(repeating: "0", count: max(0, 7 - digits.count)) + digits
         let item = InferenceItem(
             sources: sources, first: first,
-            part: "\(folder)/\(Self.partsPrefix)\(Fingerprint.hexadecimal([terms.model.path] + resultPaths))/\(name)",
+            part:
+                "\(folder)/\(Self.partsPrefix)\(Fingerprint.hexadecimal([terms.model.path] + resultPaths))/\(name).json",
             mayReplace: false, lane: .cpu, limits: DecodeLimits())
         let identities = zip(sources, files).map { source, file in
             "\(source.path) \(source.kind.rawValue) \(source.rows) \(file.identity.size) \(file.identity.modified)"
         }
         let settings = "batch \(Self.checksum([JSONText.encode(terms), "\(first)"] + identities))"
-        var paths = [item.lines]
-        if case .arrays = terms.form { paths += outputs.indices.map { item.array($0) } }
-        let intents = paths.map {
-            PlannedOutput(
-                path: $0, input: files[0].path, inputIdentity: files[0].identity, settings: settings, foreign: nil)
-        }
-        return InferencePlan.Batch(item: item, files: files, bytes: bytes, intents: intents)
+        let intent = PlannedOutput(
+            path: item.part, input: files[0].path, inputIdentity: files[0].identity, settings: settings, foreign: nil)
+        return InferencePlan.Batch(item: item, files: files, bytes: bytes, intent: intent)
     }
 
     private static func checksum(_ texts: [String]) -> String {

@@ -173,9 +173,9 @@ struct InferenceItem: Codable, Hashable, Sendable {
     var sources: [Source]
     /// Place of its first input among all inputs of the job.
     var first: Int
-    /// Where its results go; arrays go to `PART.N.npy`, N counting the model's outputs.
+    /// Where its lines go; of a job that makes arrays, what there is to know of its rows (``BatchNote``).
     var part: String
-    /// Files at those paths may be replaced.
+    /// A file at that path may be replaced.
     var mayReplace: Bool
     var lane: LaneChoice
     var limits: DecodeLimits
@@ -186,9 +186,6 @@ struct InferenceItem: Codable, Hashable, Sendable {
     /// What reports call its inputs.
     var names: [String] { sources.flatMap { source in source.rows.map { source.name($0) } } }
 
-    /// The part that holds a line for each input.
-    var lines: String { part + ".jsonl" }
-
-    /// The part that holds rows of an output.
-    func array(_ output: Int) -> String { "\(part).\(output).npy" }
+    /// The file that the rows of an output go to, from this batch and all others.
+    func rows(of output: Int) -> String { "\(OutputFolderGuard.parent(part))/rows.\(output).npy" }
 }

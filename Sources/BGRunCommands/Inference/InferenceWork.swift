@@ -117,15 +117,12 @@ struct InferenceWork: Work {
     func finish(_ plan: InferencePlan, _ journal: JournalWriter, into outputs: OutputFolder) throws {
         guard let first = plan.batches.first?.files.first else { return }
         let planner = planner
-        let parts = try journal.known(plan.batches.flatMap { $0.intents.map(\.path) })
-        let standings = plan.batches.map { planner.standings(of: $0, parts, nil) }
-        let assembly = ResultAssembly(
-            plan: plan, outputs: outputs, isThere: standings.map { $0.contains(where: \.isCurrent) })
+        let parts = try journal.known(plan.batches.map(\.intent.path))
+        let assembly = try ResultAssembly(plan, planner.standing(of: plan.batches, parts, nil), into: outputs)
         if !plan.resultsAreCurrent {
             try journal.plan(plan.results)
             let made = try assembly.write()
-            let isSound = standings.allSatisfy { $0.contains(where: \.isSound) }
-            let status: InputRecord.Status = isSound ? .good : .damaged
+            let status: InputRecord.Status = assembly.isSound ? .good : .damaged
             journal.add(
                 ItemRecord(
                     input: first.path, inputChecksum: "", status: status.rawValue, code: "", reason: "", outputs: made))

@@ -15,6 +15,8 @@ final class InferenceWorker {
     /// The model's weights, laid out before.
     private let entry: WeightEntry?
     private var loaded: (models: PreparedModels, reader: SampleReader, form: RowForm)?
+    /// Where rows of outputs go, open.
+    private var files: [String: PartedFile] = [:]
 
     /// Steps that reading an input counts for in the progress.
     private static let readingSteps = 4
@@ -221,7 +223,6 @@ final class InferenceWorker {
         _ item: InferenceItem, _ samples: [Swift.Result<Sample, DataError>], _ rows: [[Tensor]?], _ form: RowForm,
         _ folder: OutputFolder, _ result: inout ItemResult
     ) throws -> [WrittenOutput] {
-        let names = item.names
         var entries: [RowForm.Entry] = []
         for (place, sample) in samples.enumerated() {
             switch (sample, rows[place]) {
@@ -236,13 +237,38 @@ final class InferenceWorker {
                 entries.append(.problem(.init(code: "noResult", reason: "the model gave no result")))
             }
         }
-        let parts = try form.parts(entries, names: names, first: item.first)
-        for (place, problem) in parts.problems { result.problems.append(.init(input: place, failure: problem)) }
-        let files = parts.arrays.enumerated().map { (item.array($0), $1) } + [(item.lines, Array(parts.lines.utf8))]
-        return try files.map { path, bytes in
-            // Whoever reads a part compares it with its checksum.
-            try WrittenOutput(bytes, at: path, mayReplace: item.mayReplace, flushes: false, in: folder)
+        let parts = try form.parts(entries, names: item.names)
+        result.problems += parts.problems
+        var content = parts.lines
+        if case .arrays = terms.form {
+            let rows = try parts.arrays.enumerated().map {
+                try write($1, to: item.rows(of: $0), first: item.first, folder)
+            }
+            content = JSONText.encode(BatchNote(rows: rows, problems: parts.problems))
         }
+        // Whoever reads a part, or rows, compares them with their checksum.
+        return [
+            try WrittenOutput(
+                Array(content.utf8), at: item.part, mayReplace: item.mayReplace, flushes: false, in: folder)
+        ]
+    }
+
+    /// Writes rows of an output to their place among those of all batches.
+    private func write(
+        _ rows: Tensor, to path: String, first: Int, _ folder: OutputFolder
+    ) throws -> BatchNote.Rows {
+        let file = try files[path] ?? PartedFile(path: path, in: folder)
+        files[path] = file
+        let note = BatchNote.Rows(elementType: rows.elementType, shape: Array(rows.shape.dropFirst()), checksum: "")
+        let offset = try note.assembly().offset(ofRow: first)
+        return try rows.withBytes { bytes -> Result<BatchNote.Rows, ExportFailure> in
+            Result { () throws(ExportFailure) in
+                try file.write(bytes, at: offset)
+                var note = note
+                note.checksum = Checksum.xxh3(bytes)
+                return note
+            }
+        }.get()
     }
 }
 

@@ -4,131 +4,122 @@ import Glibc
 import ImageCodecs
 import ImageExport
 import InferenceData
+import Locking
 import TaskStore
 
-/// Makes the files that were asked for of the parts of all batches.
-struct ResultAssembly {
-    let plan: InferencePlan
-    let outputs: OutputFolder
-    /// Whether parts of each batch are there, as they were made for this job.
-    let isThere: [Bool]
+/// Makes the files that were asked for of what all batches left.
+struct ResultAssembly: Sendable {
+    private let plan: InferencePlan
+    private let outputs: OutputFolder
+    private let batches: [StandingBatch]
+    private let rows: StandingRows
+    /// How the rows of each output lie in its file; nil where no batch has a row.
+    private let layouts: [NPYAssembly?]
 
-    /// Bytes that are copied at a time.
+    /// Bytes that are written at a time.
     private static let pieceBytes = 1 << 20
 
-    /// - Returns: The files, as the journal notes them.
-    /// - Throws: `ExportFailure`, and `DataError` for arrays that do not go together.
-    func write() throws -> [MadeOutput] {
-        var made: [MadeOutput] = []
-        // All of them go together, or none is written.
-        let arrays = try plan.results.indices.dropLast().map { try parts(of: $0) }
-        for (number, result) in plan.results.enumerated() {
-            // The lines come last.
-            let isLines = number == plan.results.count - 1
-            let isWritten =
-                isLines ? try writeLines(result.path) : try writeArray(number, arrays[number], result.path)
-            guard isWritten, let file = ExistingFile(result.path) else { continue }
-            made.append(MadeOutput(path: result.path, identity: file.identity, width: 0, height: 0, checksum: ""))
-        }
-        return made
+    /// - Parameters:
+    ///   - plan: What was done.
+    ///   - batches: How its batches stand by their parts.
+    ///   - outputs: Nothing is written outside it.
+    /// - Throws: `ExportFailure` where rows do not go together: all arrays are written then, or none.
+    init(_ plan: InferencePlan, _ batches: [StandingBatch], into outputs: OutputFolder) throws {
+        self.plan = plan
+        self.outputs = outputs
+        layouts = try plan.results.dropLast().enumerated().map { try Self.layout(of: $0, $1.path, batches) }
+        rows = StandingRows(of: plan)
+        self.batches = rows.checked(batches, of: plan)
     }
 
-    /// Takes the parts away.
-    func removeParts() {
-        // The kernel gives blocks back side by side.
-        let paths = plan.batches.flatMap { $0.intents.map(\.path) }
-        DispatchQueue.concurrentPerform(iterations: paths.count) { unlink(paths[$0]) }
-        if let first = plan.batches.first { rmdir(OutputFolderGuard.parent(first.item.lines)) }
-    }
-
-    private func writeLines(_ path: String) throws -> Bool {
-        let file = try OutputFile(path: path, in: outputs)
-        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
-        for (batch, isThere) in zip(plan.batches, isThere) {
-            if isThere {
-                try copy(batch.item.lines, from: 0, to: file, through: &piece)
-            } else {
-                let isArrays = plan.results.count > 1
-                for (place, name) in batch.item.names.enumerated() {
-                    let line = ProblemLine(
-                        name, .init(code: "noResult", reason: "its batch could not be computed"),
-                        row: isArrays ? batch.item.first + place : nil)
-                    try write(Array((line.text + "\n").utf8), to: file)
-                }
-            }
-        }
-        try file.commit(mayReplace: plan.mayReplace)
-        return true
-    }
-
-    /// Parts of an output by the places of their batches, and how their rows lie in its file.
-    private struct ArrayParts {
-        var headers: [Int: NPYHeader]
-        var assembly: NPYAssembly
-    }
-
-    /// - Returns: nil where no batch has a row.
-    private func parts(of output: Int) throws -> ArrayParts? {
-        var headers: [Int: NPYHeader] = [:]
-        for (place, batch) in plan.batches.enumerated() where isThere[place] {
-            let part = batch.item.array(output)
-            guard ExistingFile(part) != nil else { continue }
-            headers[place] = try withOpenFile(part) { file throws(DataError) in try NPYFile(file).header }
-        }
-        guard let like = headers.min(by: { $0.key < $1.key })?.value else { return nil }
-        if let other = headers.values.first(where: {
-            $0.rowShape != like.rowShape || $0.elementType != like.elementType
-        }) {
+    private static func layout(of output: Int, _ path: String, _ batches: [StandingBatch]) throws -> NPYAssembly? {
+        let all = batches.compactMap { $0.note?.rows.dropFirst(output).first }
+        guard let first = all.first else { return nil }
+        if let other = all.first(where: { $0.shape != first.shape || $0.elementType != first.elementType }) {
             throw ExportFailure(
                 "mismatch",
-                "rows of \(plan.results[output].path) have the shapes \(like.rowShape) and \(other.rowShape), which do "
-                    + "not go together")
+                "rows of \(path) have the shapes \(first.shape) and \(other.shape), which do not go together")
         }
-        return ArrayParts(
-            headers: headers, assembly: try NPYAssembly(elementType: like.elementType, rowShape: like.rowShape))
+        return try first.assembly()
     }
 
-    /// - Returns: false where no batch has a row.
-    private func writeArray(_ output: Int, _ parts: ArrayParts?, _ path: String) throws -> Bool {
-        guard let parts else { return false }
-        let file = try OutputFile(path: path, in: outputs)
+    /// Whether every input had its result.
+    var isSound: Bool { batches.allSatisfy(\.standing.isSound) }
+
+    /// - Returns: The files, as the journal notes them.
+    /// - Throws: `ExportFailure`.
+    func write() throws -> [MadeOutput] {
+        let troubles = Lock<[any Error]>([])
+        // The disk flushes them side by side.
+        DispatchQueue.concurrentPerform(iterations: plan.results.count) { number in
+            do {
+                // The lines come last.
+                if number == plan.results.count - 1 { try writeLines() } else { try finishArray(number) }
+            } catch {
+                troubles.withLock { $0.append(error) }
+            }
+        }
+        if let trouble = troubles.withLock(\.first) { throw trouble }
+        let made = zip(plan.results, layouts.map { $0 != nil } + [true]).filter(\.1).map(\.0.path)
+        return made.compactMap { path in
+            ExistingFile(path).map {
+                MadeOutput(path: path, identity: $0.identity, width: 0, height: 0, checksum: "")
+            }
+        }
+    }
+
+    /// Takes away what batches left.
+    func removeParts() {
+        // The kernel gives blocks back side by side.
+        let paths = plan.batches.map(\.item.part) + layouts.indices.map(plan.rowsPath)
+        DispatchQueue.concurrentPerform(iterations: paths.count) { unlink(paths[$0]) }
+        if let first = plan.batches.first { rmdir(OutputFolderGuard.parent(first.item.part)) }
+    }
+
+    private func finishArray(_ output: Int) throws {
+        guard let layout = layouts[output], !rows.arePlaced[output] else { return }
+        let file = try PartedFile(path: plan.rowsPath(of: output), in: outputs)
+        let filler = try RowForm.filler(layout)
+        for (batch, planned) in zip(batches, plan.batches) where batch.note?.rows.isEmpty ?? true {
+            for place in planned.item.names.indices {
+                try filler.withUnsafeBytes { try file.write($0, at: layout.offset(ofRow: planned.item.first + place)) }
+            }
+        }
         let count = plan.batches.reduce(0) { $0 + $1.item.count }
-        try write(parts.assembly.header(rowCount: count), to: file)
-        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
-        for (place, batch) in plan.batches.enumerated() {
-            if let header = parts.headers[place] {
-                try copy(batch.item.array(output), from: header.byteCount, to: file, through: &piece)
-            } else {
-                let filler = try RowForm.filler(parts.assembly)
-                for _ in batch.item.names { try write(filler, to: file) }
-            }
+        try layout.header(rowCount: count).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.end(at: layout.offset(ofRow: count))
+        try file.commit(as: plan.results[output].path, in: outputs, mayReplace: plan.mayReplace)
+    }
+
+    private func writeLines() throws {
+        guard let path = plan.results.last?.path else { return }
+        let file = try OutputFile(path: path, in: outputs)
+        var piece: [UInt8] = []
+        for (batch, planned) in zip(batches, plan.batches) {
+            piece += try lines(batch, planned.item)
+            guard piece.count >= Self.pieceBytes else { continue }
+            try piece.withUnsafeBytes { try file.write($0) }
+            piece.removeAll(keepingCapacity: true)
         }
+        try piece.withUnsafeBytes { try file.write($0) }
         try file.commit(mayReplace: plan.mayReplace)
-        return true
     }
 
-    private func write(_ bytes: [UInt8], to file: borrowing OutputFile) throws {
-        try bytes.withUnsafeBytes { try file.write($0) }
-    }
-
-    private func copy(
-        _ path: String, from offset: Int, to file: borrowing OutputFile, through piece: inout [UInt8]
-    ) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            throw ExportFailure("outputFailed", "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        var position = offset
-        while true {
-            let count = pread(descriptor, &piece, piece.count, off_t(position))
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else {
-                throw ExportFailure("outputFailed", "\(path): \(String(cString: strerror(errno)))")
+    private func lines(_ batch: StandingBatch, _ item: InferenceItem) throws -> [UInt8] {
+        if batch.standing.isCurrent, batch.note == nil {
+            guard let part = FileManager.default.contents(atPath: item.part) else {
+                throw ExportFailure("outputFailed", "\(item.part): \(String(cString: strerror(errno)))")
             }
-            if count == 0 { return }
-            try piece.withUnsafeBytes { try file.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            position += count
+            return Array(part)
         }
+        let missing = ItemResult.Failure(code: "noResult", reason: "its batch could not be computed")
+        let problems = Dictionary((batch.note?.problems ?? []).map { ($0.input, $0.failure) }) { first, _ in first }
+        let lines = item.names.enumerated().map { place, name in
+            let problem = batch.note == nil ? missing : problems[place]
+            let row = layouts.isEmpty ? nil : item.first + place
+            if let problem { return ProblemLine(name, problem, row: row).text + "\n" }
+            return ArrayRow(row: item.first + place).jsonLine(for: name) + "\n"
+        }
+        return Array(lines.joined().utf8)
     }
 }

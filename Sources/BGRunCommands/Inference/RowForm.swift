@@ -13,12 +13,12 @@ struct RowForm {
 
     /// A batch's results, as they are kept until all batches have theirs.
     struct Parts {
-        /// A line of JSON for each input.
+        /// A line of JSON for each input, where lines were asked for.
         var lines = ""
-        /// A NumPy file for each output of the model, with a row for each input; none where lines say everything.
-        var arrays: [[UInt8]] = []
-        /// Inputs without a result, by their places.
-        var problems: [(place: Int, failure: ItemResult.Failure)] = []
+        /// For each output of the model a row for each input, where arrays were asked for and any input has a row.
+        var arrays: [Tensor] = []
+        /// Inputs without a result.
+        var problems: [ItemResult.Problem] = []
     }
 
     private let form: ResultForm
@@ -35,40 +35,35 @@ struct RowForm {
     /// - Parameters:
     ///   - entries: What came of a batch's inputs.
     ///   - names: What lines call them.
-    ///   - first: Place of the first among all inputs of the job.
     /// - Returns: What is kept of the batch.
     /// - Throws: `DataError` for arrays whose rows do not go together.
-    func parts(_ entries: [Entry], names: [String], first: Int) throws(DataError) -> Parts {
+    func parts(_ entries: [Entry], names: [String]) throws(DataError) -> Parts {
         var parts = Parts()
         var lines = [String?](repeating: nil, count: entries.count)
         for (place, entry) in entries.enumerated() {
             switch entry {
-            case .problem(let failure): parts.problems.append((place, failure))
+            case .problem(let failure): parts.problems.append(.init(input: place, failure: failure))
             case .row(let outputs, let sample):
                 do throws(DataError) {
-                    lines[place] = try line(outputs, sample, names[place], row: first + place)
+                    lines[place] = try line(outputs, sample, names[place])
                 } catch {
-                    parts.problems.append(
-                        (
-                            place,
-                            .init(code: String(error.code.rawValue.dropFirst("data.".count)), reason: error.sentence)
-                        ))
+                    parts.problems.append(.init(input: place, failure: .init(error)))
                 }
             }
         }
-        for (place, failure) in parts.problems {
-            lines[place] = ProblemLine(names[place], failure, row: row(first + place)).text
+        if case .arrays = form {
+            parts.arrays = try Self.arrays(entries)
+            return parts
         }
+        for problem in parts.problems { lines[problem.input] = ProblemLine(names[problem.input], problem.failure).text }
         parts.lines = lines.map { ($0 ?? "") + "\n" }.joined()
-        if case .arrays = form { parts.arrays = try Self.arrays(entries) }
         return parts
     }
 
-    private func row(_ number: Int) -> Int? { if case .arrays = form { number } else { nil } }
-
-    private func line(_ outputs: [Tensor], _ sample: Sample, _ name: String, row: Int) throws(DataError) -> String {
+    /// - Returns: nil where arrays say everything.
+    private func line(_ outputs: [Tensor], _ sample: Sample, _ name: String) throws(DataError) -> String? {
         switch form {
-        case .arrays: return ArrayRow(row: row).jsonLine(for: name)
+        case .arrays: return nil
         case .classes(let top, let softmax, _):
             return try first(TopK(count: top, softmax: softmax, labels: labels).results(try output(outputs)), name)
         case .boxes(let confidence, let overlap, _):
@@ -93,13 +88,13 @@ struct RowForm {
     }
 
     /// Each output's rows behind each other; inputs without a result have rows of NaN, or of zeros where there is none.
-    private static func arrays(_ entries: [Entry]) throws(DataError) -> [[UInt8]] {
+    private static func arrays(_ entries: [Entry]) throws(DataError) -> [Tensor] {
         let rows = entries.map { entry -> [Tensor]? in if case .row(let outputs, _) = entry { outputs } else { nil } }
         // Without any row nobody knows the shape; the whole job's arrays are filled up later.
         guard let known = rows.compactMap(\.self).first else { return [] }
         return try known.indices.map { output throws(DataError) in
             let filler = try filler(like: known[output])
-            return try NPYAssembly.bytes(of: try Batch.joined(rows.map { $0?[output] ?? filler }))
+            return try Batch.joined(rows.map { $0?[output] ?? filler })
         }
     }
 
@@ -137,7 +132,8 @@ struct ProblemLine {
 
     var text: String
 
-    init(_ input: String, _ failure: ItemResult.Failure, row: Int?) {
+    /// `row` is that of arrays.
+    init(_ input: String, _ failure: ItemResult.Failure, row: Int? = nil) {
         text = JSONText.encode(Line(input: input, row: row, error: failure.code, reason: failure.reason))
     }
 }

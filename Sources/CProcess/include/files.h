@@ -25,8 +25,8 @@ enum {
     BG_RENAME_EXCHANGE = 2,  // both exist, and change their names
 };
 
-// renameat2(2) within one folder.
-int bg_rename(int folder, const char *from, const char *to, unsigned flags);
+// renameat2(2).
+int bg_rename(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
 
 // Whether the page of an open file with this byte is in memory, so that to read it waits for no disk (cachestat(2)).
 // Before Linux 6.5, and for a file that one neither owns nor may write, by an attempt to read it (preadv2(2) with

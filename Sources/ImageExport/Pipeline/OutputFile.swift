@@ -73,27 +73,19 @@ package struct OutputFile: ~Copyable, Sendable {
         if temporaryName == nil {
             if calls.name(fd, folder, name) == 0 { return }
             guard errno == EEXIST else { throw .output("cannot name \(path)") }
-            guard mayReplace else { throw Self.exists(path) }
+            guard mayReplace else { throw .outputExists(path) }
             // A link cannot replace; a rename can.
             let hidden = Self.temporaryName()
             guard calls.name(fd, folder, hidden) == 0 else { throw .output("cannot name \(path)") }
             temporaryName = hidden
         }
         guard let source = temporaryName else { return }
-        if mayReplace {
-            guard calls.replace(folder, source, name) == 0 else { throw .output("cannot name \(path)") }
-        } else if calls.move(folder, source, name) != 0 {
-            throw errno == EEXIST ? Self.exists(path) : .output("cannot name \(path)")
-        }
+        try calls.rename(.init(folder: folder, name: source), .init(folder: folder, name: name), path, mayReplace)
         // Where a link stood in for a rename, the temporary name still stands, and goes away with this value.
     }
 
     /// Hidden names of files under way carry the process, so that leftovers of dead ones can be told apart.
     private static func temporaryName() -> String { ".bgrun-\(getpid())-\(UInt64.random(in: 0 ..< 1 << 48))" }
-
-    private static func exists(_ path: String) -> ExportFailure {
-        ExportFailure("outputExists", "\(path) exists already")
-    }
 
     private static func anyFolder(of path: String) throws(ExportFailure) -> (Int32, String) {
         let cut = path.lastIndex(of: "/")

@@ -1,5 +1,5 @@
 /// What the elements of a tensor are.
-package enum ElementType: String, Hashable, Sendable, CaseIterable {
+package enum ElementType: String, Codable, Hashable, Sendable, CaseIterable {
     case float32, float64, float16, bfloat16
     case int8, int16, int32, int64
     case uint8, uint16, uint32, uint64
