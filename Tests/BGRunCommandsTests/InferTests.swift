@@ -362,12 +362,12 @@ import Testing
     }
 
     /// A run whose third batch of six hangs, met when the others are done.
-    private func hangingRun() throws -> CommandRun {
+    private func hangingRun(_ options: [String] = []) throws -> CommandRun {
         let run = try CommandRun(
             [
                 "infer", "model.onnx", "photos", "--out", "out", "--batch", "2", "--progress", "json", "--workers", "2",
                 "--grace", "0.1s",
-            ], in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0005"])
+            ] + options, in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0005"])
         try #require(run.waits(for: "\"files\":\(Photos.count - 2),"))
         return run
     }
@@ -390,20 +390,15 @@ import Testing
         #expect(try place.contents("out") == whole())
     }
 
-    /// What a crash of the machine leaves of files that were not flushed.
-    @Test(
-        "rule 82: a batch without its content is made anew, whatever names, lengths and times say",
-        arguments: ["0000000.json", "rows.0.npy"])
-    func batchesWithoutTheirContentAreMadeAnew(file: String) throws {
-        try place.putPhotos()
-        try killRun()
+    /// Takes away what a batch left, as a crash of the machine does with files that were not flushed: the first row in the file
+    /// of all rows, or all of another file.
+    private func empty(_ file: String) throws {
         let folder = try #require(
             FileManager.default.contentsOfDirectory(atPath: place.path + "/out").first { $0.hasPrefix(".bgrun-parts-") }
         )
         let path = "\(place.path)/out/\(folder)/\(file)"
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_size > 0)
-        // Of the rows the first one alone.
         let rows = try NPYAssembly(elementType: .float32, rowShape: [SmallModel.classes])
         let lost =
             file == "rows.0.npy" ? rows.offset(ofRow: 0)..<rows.offset(ofRow: 1) : 0..<Int(status.st_size)
@@ -412,10 +407,30 @@ import Testing
         #expect(pwrite(descriptor, zeros, zeros.count, off_t(lost.lowerBound)) == zeros.count)
         #expect(futimens(descriptor, [status.st_atim, status.st_mtim]) == 0)
         Glibc.close(descriptor)
+    }
+
+    @Test(
+        "rule 82: a batch without its content is made anew, whatever names, lengths and times say",
+        arguments: ["0000000.json", "rows.0.npy"])
+    func batchesWithoutTheirContentAreMadeAnew(file: String) throws {
+        try place.putPhotos()
+        try killRun()
+        try empty(file)
         let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let counts = try ended.json()["counts"] as? [String: Int]
         #expect(counts?["good"] == 4 && counts?["current"] == Photos.count - 4)
+        #expect(try place.contents("out") == whole())
+    }
+
+    @Test func whatIsChangedBehindARunIsNoResult() throws {
+        try place.putPhotos()
+        let run = try hangingRun(["--stall-limit", "3s"])
+        try empty("rows.0.npy")
+        let failed = run.end()
+        #expect(failed.status == 74 && failed.errors.contains("was changed by somebody else"), "\(failed.errors)")
+        #expect(!place.exists("out/scores.npy") && !place.exists("out/inputs.jsonl"), "whole or not at all")
+        #expect(try infer("photos", "--out", "out", "--batch", "2").status == 0)
         #expect(try place.contents("out") == whole())
     }
 

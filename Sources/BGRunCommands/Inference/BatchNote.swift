@@ -34,9 +34,13 @@ struct StandingBatch: Sendable {
     var standing: Standing
     /// Of a part that stands, where arrays were asked for.
     var note: BatchNote?
+    /// Its part, or its rows, are not what was written.
+    var isTorn = false
 
-    /// One whose part, or rows, are not what was written.
-    static var anew: StandingBatch { StandingBatch(standing: .make(mayReplace: true, foreign: nil)) }
+    /// One that is to be made anew.
+    static func anew(isTorn: Bool) -> StandingBatch {
+        StandingBatch(standing: .make(mayReplace: true, foreign: nil), isTorn: isTorn)
+    }
 }
 
 /// The rows of outputs that stand in their files already.
@@ -58,11 +62,11 @@ final class StandingRows: Sendable {
 
     deinit { for file in files where file >= 0 { close(file) } }
 
-    /// Batches by their rows as well: one is made anew where these are not what was written.
+    /// How batches stand by their rows as well.
     func checked(_ batches: [StandingBatch], of plan: InferencePlan) -> [StandingBatch] {
         zip(batches, plan.batches).map { batch, planned in
             guard let note = batch.note, !hold(note, of: planned.item) else { return batch }
-            return .anew
+            return .anew(isTorn: true)
         }
     }
 

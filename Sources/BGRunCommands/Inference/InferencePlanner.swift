@@ -41,7 +41,7 @@ struct InferencePlanner {
             standing(of: plan.batches, try known(plan.batches.map(\.intent.path)), job), of: plan)
         if rows.arePlaced.contains(true), !batches.allSatisfy(\.standing.isSound) {
             // No rows can be added where they are.
-            batches = batches.map { _ in .anew }
+            batches = batches.map { _ in .anew(isTorn: false) }
         }
         for (place, batch) in batches.enumerated() {
             // What had no result is tried again, as far as that is still possible.
@@ -87,9 +87,11 @@ struct InferencePlanner {
             guard case .current(let made) = standing else { return StandingBatch(standing: standing) }
             guard let part = FileManager.default.contents(atPath: made.output.path),
                 part.withUnsafeBytes({ Checksum.xxh3($0) }) == made.output.checksum
-            else { return .anew }
+            else { return .anew(isTorn: true) }
             guard case .arrays = terms.form else { return StandingBatch(standing: standing) }
-            guard let note = try? JSONDecoder().decode(BatchNote.self, from: part) else { return .anew }
+            guard let note = try? JSONDecoder().decode(BatchNote.self, from: part) else {
+                return .anew(isTorn: true)
+            }
             return StandingBatch(standing: standing, note: note)
         }
     }

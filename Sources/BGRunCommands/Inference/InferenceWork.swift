@@ -119,16 +119,14 @@ struct InferenceWork: Work {
         let planner = planner
         let parts = try journal.known(plan.batches.map(\.intent.path))
         let assembly = try ResultAssembly(plan, planner.standing(of: plan.batches, parts, nil), into: outputs)
-        if !plan.resultsAreCurrent {
-            try journal.plan(plan.results)
-            let made = try assembly.write()
-            let status: InputRecord.Status = assembly.isSound ? .good : .damaged
-            journal.add(
-                ItemRecord(
-                    input: first.path, inputChecksum: "", status: status.rawValue, code: "", reason: "", outputs: made))
-            journal.settle()
-            if let error = journal.error { throw error }
-        }
+        try journal.plan(plan.results)
+        let made = try assembly.write()
+        let status: InputRecord.Status = assembly.isSound ? .good : .damaged
+        journal.add(
+            ItemRecord(
+                input: first.path, inputChecksum: "", status: status.rawValue, code: "", reason: "", outputs: made))
+        journal.settle()
+        if let error = journal.error { throw error }
         assembly.removeParts()
     }
 }

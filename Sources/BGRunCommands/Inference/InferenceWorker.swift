@@ -259,16 +259,15 @@ final class InferenceWorker {
     ) throws -> BatchNote.Rows {
         let file = try files[path] ?? PartedFile(path: path, in: folder)
         files[path] = file
-        let note = BatchNote.Rows(elementType: rows.elementType, shape: Array(rows.shape.dropFirst()), checksum: "")
-        let offset = try note.assembly().offset(ofRow: first)
-        return try rows.withBytes { bytes -> Result<BatchNote.Rows, ExportFailure> in
+        let shape = Array(rows.shape.dropFirst())
+        let offset = try NPYAssembly(elementType: rows.elementType, rowShape: shape).offset(ofRow: first)
+        let checksum = try rows.withBytes { bytes in
             Result { () throws(ExportFailure) in
                 try file.write(bytes, at: offset)
-                var note = note
-                note.checksum = Checksum.xxh3(bytes)
-                return note
+                return Checksum.xxh3(bytes)
             }
         }.get()
+        return BatchNote.Rows(elementType: rows.elementType, shape: shape, checksum: checksum)
     }
 }
 

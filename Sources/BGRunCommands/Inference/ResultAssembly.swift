@@ -23,14 +23,23 @@ struct ResultAssembly: Sendable {
     ///   - plan: What was done.
     ///   - batches: How its batches stand by their parts.
     ///   - outputs: Nothing is written outside it.
-    /// - Throws: `ExportFailure` where rows do not go together: all arrays are written then, or none.
+    /// - Throws: `ExportFailure` where rows do not go together, or are not what was written: all arrays are written then, or
+    ///   none.
     init(_ plan: InferencePlan, _ batches: [StandingBatch], into outputs: OutputFolder) throws {
         self.plan = plan
         self.outputs = outputs
         layouts = try plan.results.dropLast().enumerated().map { try Self.layout(of: $0, $1.path, batches) }
         rows = StandingRows(of: plan)
         self.batches = rows.checked(batches, of: plan)
+        let torn = self.batches.count(where: \.isTorn)
+        guard torn == 0 else {
+            throw ExportFailure(
+                "outputFailed", "what \(torn) batches left in \(partsFolder) was changed by somebody else")
+        }
     }
+
+    /// Where batches leave what the results are made of.
+    private var partsFolder: String { OutputFolderGuard.parent(plan.batches[0].item.part) }
 
     private static func layout(of output: Int, _ path: String, _ batches: [StandingBatch]) throws -> NPYAssembly? {
         let all = batches.compactMap { $0.note?.rows.dropFirst(output).first }
@@ -70,10 +79,11 @@ struct ResultAssembly: Sendable {
 
     /// Takes away what batches left.
     func removeParts() {
+        let folder = partsFolder
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         // The kernel gives blocks back side by side.
-        let paths = plan.batches.map(\.item.part) + layouts.indices.map(plan.rowsPath)
-        DispatchQueue.concurrentPerform(iterations: paths.count) { unlink(paths[$0]) }
-        if let first = plan.batches.first { rmdir(OutputFolderGuard.parent(first.item.part)) }
+        DispatchQueue.concurrentPerform(iterations: names.count) { unlink("\(folder)/\(names[$0])") }
+        rmdir(folder)
     }
 
     private func finishArray(_ output: Int) throws {

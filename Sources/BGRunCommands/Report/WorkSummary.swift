@@ -98,7 +98,11 @@ struct WorkSummary: Encodable {
         }
         var text = line + (parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")) + ".\n"
         guard problemCount > 0 else { return text }
-        text += "\(problemCount) with problems:\n"
+        let salvaged = counts.damaged
+        let standing =
+            salvaged == 0
+            ? "" : ", of which \(salvaged) \(salvaged == 1 ? "was" : "were") \(words.done) as far as possible"
+        text += "\(problemCount) with problems\(standing):\n"
         for problem in problems.prefix(JobLedger.maxListed) {
             text += "  \(problem.input): \(problem.code ?? ""): \(problem.reason ?? "")\n"
         }
