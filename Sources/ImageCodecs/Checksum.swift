@@ -14,19 +14,18 @@ package enum Checksum {
         return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Of a part of an open file; nil where that cannot be read, or ends before.
+    /// Of a part of an open file; nil where the file ends before, or cannot be read.
     package static func xxh3(_ range: Range<Int>, ofFile descriptor: Int32) -> String? {
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 64)
-        defer { bytes.deallocate() }
-        var done = 0
-        while done < bytes.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
-            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(range.lowerBound + done))
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            done += count
-        }
-        return xxh3(UnsafeRawBufferPointer(bytes))
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, range.upperBound <= Int(status.st_size) else { return nil }
+        guard !range.isEmpty else { return xxh3(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        // Mapped, which is possible from pages on: it may be larger than what there is of memory.
+        let page = Int(getpagesize())
+        let begin = range.lowerBound / page * page
+        let bytes = mmap(nil, range.upperBound - begin, PROT_READ, MAP_PRIVATE, descriptor, off_t(begin))
+        guard let bytes, bytes != MAP_FAILED else { return nil }
+        defer { munmap(bytes, range.upperBound - begin) }
+        return xxh3(UnsafeRawBufferPointer(start: bytes + (range.lowerBound - begin), count: range.count))
     }
 
     /// Of a file's content; nil where it cannot be read.

@@ -60,6 +60,20 @@ import Testing
         #expect(second.status == 65, "an output kept from a damaged input is still told")
     }
 
+    @Test func aFileThatComesInTheWayDuringARunStays() throws {
+        try place.putPhotos(3)
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json"], in: place,
+            environment: ["BGRUN_TEST_SLOW_ENCODE_ON": "photo-0002:5"])
+        try #require(run.waits(for: "\"files\":2,"))
+        try place.write("mine", to: "out/photo-0002.jpg")
+        let ended = run.end()
+        #expect(ended.status == 65 && ended.errors.contains("\"code\":\"outputExists\""), "\(ended.errors)")
+        let again = try place.bgrun("export", "photos", "--out", "out", "--size", "100")
+        #expect(again.status == 65 && again.errors.contains("photo-0002.jpg: outputExists"), "\(again.errors)")
+        #expect(try place.contents("out")["photo-0002.jpg"] == Data("mine".utf8))
+    }
+
     @Test func outputsAreKeptWhileInputAndSettingsAreTheSame() throws {
         try place.putPhotos(3)
         #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)

@@ -58,6 +58,27 @@ import Testing
         #expect(try place.contents("out")["scores.npy"] == place.contents("eights")["scores.npy"])
     }
 
+    @Test func batchesOfPicturesGetSmallerTowardsTheEnd() throws {
+        try place.putPhotos()
+        try place.write(try SmallModel.file(batch: 1), to: "model.onnx")
+        func batches(_ options: String...) throws -> Int {
+            let shown = try CommandRun(
+                ["infer", "model.onnx", "photos", "--out", "out", "--dry-run", "--json"] + options, in: place
+            ).end()
+            return try #require(try shown.json()["batches"] as? Int, "\(shown.errors)")
+        }
+        #expect(try batches() == Photos.count)
+        #expect(try batches("--batch", "8") == 2)
+        #expect(try infer("photos", "--out", "out").status == 0)
+        #expect(try infer("photos", "--out", "eights", "--batch", "8").status == 0)
+        #expect(try place.contents("out") == place.contents("eights"))
+        let photo = try #require(try Photos.small.get().first)
+        for number in Photos.count..<88 { try place.put(photo, at: "photos/more-\(number).jpg") }
+        // Eight at first, then an eighth of what is left.
+        #expect(try batches() == 30)
+        #expect(try batches("--batch", "8") == 11)
+    }
+
     @Test func aModelOfAFixedBatchTakesAnyNumberOfInputs() throws {
         let inputs = SmallModel.inputs(6)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
@@ -425,7 +446,7 @@ import Testing
 
     @Test func whatIsChangedBehindARunIsNoResult() throws {
         try place.putPhotos()
-        let run = try hangingRun(["--stall-limit", "3s"])
+        let run = try hangingRun(["--stall-limit", "10s"])
         try empty("rows.0.npy")
         let failed = run.end()
         #expect(failed.status == 74 && failed.errors.contains("was changed by somebody else"), "\(failed.errors)")
@@ -436,27 +457,38 @@ import Testing
 
     @Test(
         "rule 82: where one result has its name already and another has not, the same command goes on",
-        arguments: ["imagenet", "unit"])
-    func resultsThatHaveTheirNamesAreKept(preset: String) throws {
+        arguments: [["photos"], ["photos", "--preset", "unit"], ["photos/photo-0001.jpg", "photos/photo-0002.jpg"]])
+    func resultsThatHaveTheirNamesAreKept(then inputs: [String]) throws {
         try place.putPhotos()
-        let run = try CommandRun(
-            [
-                "infer", "model.onnx", "photos", "--out", "out", "--batch", "1", "--workers", "1", "--progress", "json",
-            ], in: place)
-        try #require(run.waits(for: "\"files\":0,"))
-        // Nothing can get this name any more.
+        // No file can get this name.
         try place.write("mine", to: "out/inputs.jsonl/file")
-        let failed = run.end()
-        #expect(failed.status == 73 || failed.status == 74, "\(failed.errors)")
-        #expect(failed.errors.contains("inputs.jsonl"), "\(failed.errors)")
+        let failed = try infer("photos", "--out", "out", "--batch", "2", "--existing", "overwrite")
+        #expect(failed.status == 73 && failed.errors.contains("inputs.jsonl"), "\(failed.errors)")
         #expect(place.exists("out/scores.npy"))
         try FileManager.default.removeItem(atPath: place.path + "/out/inputs.jsonl")
-        let ended = try infer("photos", "--out", "out", "--batch", "1", "--preset", preset, "--json")
+        func run(_ folder: String) throws -> CommandRun.Ended {
+            try CommandRun(["infer", "model.onnx", "--out", folder, "--batch", "2", "--json"] + inputs, in: place).end()
+        }
+        let ended = try run("out")
         #expect(ended.status == 0, "\(ended.errors)")
         let counts = try ended.json()["counts"] as? [String: Int]
-        #expect(counts?["good"] == (preset == "unit" ? Photos.count : 0))
-        #expect(try infer("photos", "--out", "whole", "--batch", "1", "--preset", preset).status == 0)
+        let isTheSame = inputs == ["photos"]
+        #expect(counts?["good"] == (isTheSame ? 0 : inputs[0] == "photos" ? Photos.count : 2))
+        #expect(try run("whole").status == 0)
         #expect(try place.contents("out") == place.contents("whole"))
+    }
+
+    @Test func whatComesInTheWayDuringARunStays() throws {
+        try place.putPhotos()
+        let run = try hangingRun(["--stall-limit", "10s"])
+        try place.write("mine", to: "out/scores.npy")
+        let failed = run.end()
+        #expect(failed.status == 74 && failed.errors.contains("outputExists"), "\(failed.errors)")
+        let again = try infer("photos", "--out", "out", "--batch", "2")
+        #expect(again.status == 73 && again.errors.contains("is not known to be made by bgrun"), "\(again.errors)")
+        #expect(try place.contents("out")["scores.npy"] == Data("mine".utf8))
+        #expect(try infer("photos", "--out", "out", "--batch", "2", "--existing", "overwrite").status == 0)
+        #expect(try place.contents("out") == whole())
     }
 
     @Test("rule 77: a signal stops an inference cleanly", arguments: [SIGINT, SIGTERM])

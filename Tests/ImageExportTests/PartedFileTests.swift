@@ -47,6 +47,14 @@ import Testing
         #expect(content(final) == [1, 1])
     }
 
+    @Test func aLinkStandsInWhereNoRenameSparesOtherFiles() throws {
+        var calls = FileCalls.system
+        calls.move = { linkat($0.folder, $0.name, $1.folder, $1.name, 0) }
+        try write(1, 2, at: 0)
+        try PartedFile(path: parts, in: root, calls: calls).commit(as: final, in: root, mayReplace: false)
+        #expect(content(final) == [1, 1] && content(parts) == nil)
+    }
+
     @Test func whatIsNotWrittenAtOnceIsWrittenByAndBy() throws {
         var calls = FileCalls.system
         calls.writeAt = { pwrite($0, $1.baseAddress, min($1.count, 7), off_t($2)) }

@@ -59,7 +59,7 @@ struct InferenceLoopCommand: ParsableCommand {
             let places = (rows.rowCount + atOnce - 1) / atOnce
             return try ProcessTeam.run(words, processes: processes, places: places)
         }
-        let compiled = try CompiledModel(model, inputs: [port.name: type], laidOut: LaidOutWeights(weightEntry()))
+        let compiled = try CompiledModel(model, inputs: [port.name: type], laidOut: LaidOutWeights(try weightEntry()))
         let loop = Loop(
             compiled: compiled, rows: rows, input: port.name, atOnce: atOnce, folder: out,
             isOfTeam: placesFromInput)
@@ -69,11 +69,14 @@ struct InferenceLoopCommand: ParsableCommand {
         try loop.finish()
     }
 
-    private func weightEntry() -> WeightEntry? {
+    /// - Throws: ``ProcessError`` where a folder has entries of no model, or of several.
+    private func weightEntry() throws -> WeightEntry? {
         guard let folder = weights.map({ $0 + "/weights" }) else { return nil }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let keys = names.compactMap { Digest(hexadecimal: $0) }
-        guard keys.count == 1, let key = keys.first else { return nil }
+        guard keys.count == 1, let key = keys.first else {
+            throw ProcessError(description: "\(folder) has laid out weights of \(keys.count) models")
+        }
         let file = open("\(folder)/\(key.hexadecimal)", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         return WeightEntry(descriptor: file, key: key)
@@ -145,7 +148,7 @@ private struct Loop: Sendable {
     }
 
     private func write(_ outputs: [String: Tensor], _ range: Range<Int>) throws {
-        for (name, tensor) in outputs {
+        for (name, tensor) in outputs.sorted(by: { $0.key < $1.key }) {
             let file = try files.withLock { files -> (assembly: NPYAssembly, descriptor: Int32) in
                 if let file = files[name] { return file }
                 let descriptor = open("\(folder)/\(files.count).npy", O_WRONLY | O_CREAT, 0o644)

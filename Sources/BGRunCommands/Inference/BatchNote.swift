@@ -47,20 +47,39 @@ struct StandingBatch: Sendable {
 final class StandingRows: Sendable {
     /// By outputs; -1 where there are none.
     private let files: [Int32]
-    /// Whether rows of an output stand under the name of its result: a kill came when that had been given, and before the
-    /// journal knew of it.
+    /// Whether there is no file of an output's rows any more, and one under the name of its result: a kill came when that had
+    /// been given, and before the journal knew of it. Or it is an older result, or somebody else's file, which holds nothing.
     let arePlaced: [Bool]
+    /// Of the whole job.
+    private let rowCount: Int
 
     init(of plan: InferencePlan) {
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let results = plan.results.dropLast().map(\.path)
-        let gathered = results.indices.map { open(plan.rowsPath(of: $0), flags) }
-        let placed = zip(gathered, results).map { $0 < 0 ? open($1, flags) : -1 }
-        files = zip(gathered, placed).map(max)
-        arePlaced = placed.map { $0 >= 0 }
+        var files: [Int32] = []
+        var arePlaced: [Bool] = []
+        for (output, result) in results.enumerated() {
+            let (gathered, placed) = (Self.open(plan.rowsPath(of: output)), Self.open(result))
+            // Where a link stands in for a rename, a kill can leave both names.
+            let isPlaced = placed >= 0 && (gathered < 0 || Self.isSame(gathered, placed))
+            files.append(isPlaced ? placed : gathered)
+            arePlaced.append(isPlaced)
+            let other = isPlaced ? gathered : placed
+            if other >= 0 { close(other) }
+        }
+        (self.files, self.arePlaced, rowCount) = (files, arePlaced, plan.rowCount)
     }
 
     deinit { for file in files where file >= 0 { close(file) } }
+
+    private static func open(_ path: String) -> Int32 {
+        Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    }
+
+    private static func isSame(_ one: Int32, _ other: Int32) -> Bool {
+        var statuses = (stat(), stat())
+        guard fstat(one, &statuses.0) == 0, fstat(other, &statuses.1) == 0 else { return false }
+        return statuses.0.st_dev == statuses.1.st_dev && statuses.0.st_ino == statuses.1.st_ino
+    }
 
     /// How batches stand by their rows as well.
     func checked(_ batches: [StandingBatch], of plan: InferencePlan) -> [StandingBatch] {
@@ -72,9 +91,19 @@ final class StandingRows: Sendable {
 
     private func hold(_ note: BatchNote, of item: InferenceItem) -> Bool {
         note.rows.enumerated().allSatisfy { output, rows in
-            guard output < files.count, files[output] >= 0, let assembly = try? rows.assembly() else { return false }
-            let range = assembly.offset(ofRow: item.first)..<assembly.offset(ofRow: item.first + item.count)
+            guard output < files.count, files[output] >= 0, let assembly = try? rows.assembly(),
+                let range = assembly.range(ofRows: item.first..<(item.first + item.count)),
+                !arePlaced[output] || isWhole(files[output], assembly)
+            else { return false }
             return Checksum.xxh3(range, ofFile: files[output]) == rows.checksum
         }
+    }
+
+    /// Whether a file has the rows of this job, and no other ones: inputs may have come or gone since it was made.
+    private func isWhole(_ file: Int32, _ assembly: NPYAssembly) -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0, Int(status.st_size) == assembly.offset(ofRow: rowCount) else { return false }
+        let header = assembly.header(rowCount: rowCount)
+        return Checksum.xxh3(0..<header.count, ofFile: file) == header.withUnsafeBytes { Checksum.xxh3($0) }
     }
 }

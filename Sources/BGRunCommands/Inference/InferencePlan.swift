@@ -32,6 +32,9 @@ struct InferencePlan: WorkPlan {
     var isFinished: Bool { todo.isEmpty && resultsAreCurrent }
     var outputFolders: Set<String> { Set(results.map { OutputFolderGuard.parent($0.path) }) }
 
+    /// Inputs of all batches, made or not.
+    var rowCount: Int { batches.reduce(0) { $0 + $1.item.count } }
+
     /// The file that rows of an output go to, until they are all there.
     func rowsPath(of output: Int) -> String { batches[0].item.rows(of: output) }
 

@@ -15,13 +15,14 @@ struct InferencePlanner {
     var outputs: [String]
     /// Texts of several lengths would have rows that do not go into one array.
     var textsNeedLength: Bool
+    /// Of what runs there, a batch goes through the model at once.
+    var asksForDevice: Bool
     var existing: ExistingPolicy
     var program: String
 
     /// Hidden, so that no walk meets it.
     private static let partsPrefix = ".bgrun-parts-"
-    /// Batches of a long array, where they may be large, have at most such a part of the rows that are left: enough for as
-    /// many workers.
+    /// Batches have at most such a part of what is left, where nobody said how large they are: enough for as many workers.
     private static let shareOfRest = 8
     /// Each takes about a kilobyte here, a file and a record in the journal.
     private static let mostBatches = 1 << 20
@@ -148,10 +149,12 @@ struct InferencePlanner {
             count += sources.reduce(0) { $0 + $1.rows.count }
         }
         func addPictures() {
-            guard !pictures.isEmpty else { return }
-            add(
-                pictures.map { .init(path: $0.path, kind: .picture, rows: 0..<1) }, pictures,
-                bytes: pictures.reduce(0) { $0 + $1.identity.size })
+            for range in ranges(ofPictures: pictures.count) {
+                let files = Array(pictures[range])
+                add(
+                    files.map { .init(path: $0.path, kind: .picture, rows: 0..<1) }, files,
+                    bytes: files.reduce(0) { $0 + $1.identity.size })
+            }
             pictures = []
         }
         for file in files {
@@ -166,7 +169,6 @@ struct InferencePlanner {
             }
             if kind == .picture {
                 pictures.append(file)
-                if pictures.count == terms.batch { addPictures() }
                 continue
             }
             addPictures()
@@ -204,8 +206,16 @@ struct InferencePlanner {
     /// The rows of a file in batches; nil where there are more than `limit`.
     private func ranges(_ kind: InferenceItem.Source.Kind, of count: Int, limit: Int) -> [Range<Int>]? {
         let isArray = kind == .array || kind == .archive
-        let batches = (isArray ? terms.arrayBatches : nil) ?? RowBatches(most: terms.batch, atOnce: 1)
+        let batches = (isArray ? terms.rowBatches : nil) ?? RowBatches(most: terms.batch, atOnce: 1)
         return batches.ranges(of: count, least: terms.batch, share: Self.shareOfRest, limit: limit)
+    }
+
+    /// Pictures in batches; where that is known to need no filling up, smaller ones towards the end.
+    private func ranges(ofPictures count: Int) -> [Range<Int>] {
+        let known = asksForDevice ? nil : terms.rowBatches
+        let atOnce = min(known?.atOnce ?? terms.batch, terms.batch)
+        let batches = RowBatches(most: terms.batch, atOnce: atOnce)
+        return batches.ranges(of: count, least: 1, share: Self.shareOfRest, limit: .max) ?? []
     }
 
     /// nil for a file of a walk that is nothing a model can be given.

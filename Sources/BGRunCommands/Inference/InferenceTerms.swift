@@ -9,11 +9,11 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var model: ModelTerms
     /// Sizes of extents that the model leaves open.
     var extents: [String: Int] = [:]
-    /// The most inputs in a batch, and at once in the model.
+    /// The most inputs in a batch, but for those that fill up what goes through the model at once, and the most of these.
     var batch: Int
-    /// Batches of an array, where nobody said how many rows they have: what each takes beside its computation counts with
-    /// models that are quickly done.
-    var arrayBatches: RowBatches?
+    /// Batches of an array, where nobody said how many inputs they have: what each takes beside its computation counts with
+    /// models that are quickly done. Of pictures, how many go through the model at once.
+    var rowBatches: RowBatches?
     var precision: PrecisionChoice
     /// How pictures become tensors.
     var preset: ImagePreset

@@ -74,7 +74,7 @@ struct InferenceWork: Work {
             }
             if !isBatchGiven {
                 // Shapes that do not fit together are told of with the inputs.
-                terms.arrayBatches = try? model.rowBatches(
+                terms.rowBatches = try? model.rowBatches(
                     extents: terms.extents, usual: terms.batch, most: InferenceTerms.mostRows)
             }
             ports = (model.graph.inputs.map(\.name), model.graph.outputs.map(\.name))
@@ -104,7 +104,8 @@ struct InferenceWork: Work {
     private var planner: InferencePlanner {
         InferencePlanner(
             folder: folder, terms: terms, inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [],
-            textsNeedLength: textsNeedLength, existing: job.existing, program: Program.version)
+            textsNeedLength: textsNeedLength, asksForDevice: lanePreference(job).asksForDevice,
+            existing: job.existing, program: Program.version)
     }
 
     func show(_ plan: InferencePlan, rates: ClosedRange<Double>?) -> ExitStatus {
@@ -119,8 +120,7 @@ struct InferenceWork: Work {
         let planner = planner
         let parts = try journal.known(plan.batches.map(\.intent.path))
         let assembly = try ResultAssembly(plan, planner.standing(of: plan.batches, parts, nil), into: outputs)
-        try journal.plan(plan.results)
-        let made = try assembly.write()
+        let made = try assembly.write(noting: journal)
         let status: InputRecord.Status = assembly.isSound ? .good : .damaged
         journal.add(
             ItemRecord(

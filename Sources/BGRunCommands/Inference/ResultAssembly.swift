@@ -23,15 +23,15 @@ struct ResultAssembly: Sendable {
     ///   - plan: What was done.
     ///   - batches: How its batches stand by their parts.
     ///   - outputs: Nothing is written outside it.
-    /// - Throws: `ExportFailure` where rows do not go together, or are not what was written: all arrays are written then, or
-    ///   none.
+    /// - Throws: `ExportFailure` where rows do not go together, or are not what was written; nothing is written then.
     init(_ plan: InferencePlan, _ batches: [StandingBatch], into outputs: OutputFolder) throws {
         self.plan = plan
         self.outputs = outputs
         layouts = try plan.results.dropLast().enumerated().map { try Self.layout(of: $0, $1.path, batches) }
         rows = StandingRows(of: plan)
         self.batches = rows.checked(batches, of: plan)
-        let torn = self.batches.count(where: \.isTorn)
+        // One that was torn before this run, and could not be made anew, has no result.
+        let torn = zip(self.batches, plan.batches).count { $0.isTorn && !$1.item.mayReplace }
         guard torn == 0 else {
             throw ExportFailure(
                 "outputFailed", "what \(torn) batches left in \(partsFolder) was changed by somebody else")
@@ -56,15 +56,17 @@ struct ResultAssembly: Sendable {
     var isSound: Bool { batches.allSatisfy(\.standing.isSound) }
 
     /// - Returns: The files, as the journal notes them.
-    /// - Throws: `ExportFailure`.
-    func write() throws -> [MadeOutput] {
+    /// - Throws: `ExportFailure`, and `StoreError`.
+    func write(noting journal: JournalWriter) throws -> [MadeOutput] {
+        try journal.plan(plan.results)
         let troubles = Lock<[any Error]>([])
         // The disk flushes them side by side.
         DispatchQueue.concurrentPerform(iterations: plan.results.count) { number in
             do {
-                // The lines come last.
+                // The lines are the last of them.
                 if number == plan.results.count - 1 { try writeLines() } else { try finishArray(number) }
             } catch {
+                if (error as? ExportFailure)?.code == "outputExists" { journal.disown([plan.results[number]]) }
                 troubles.withLock { $0.append(error) }
             }
         }
@@ -79,11 +81,15 @@ struct ResultAssembly: Sendable {
 
     /// Takes away what batches left.
     func removeParts() {
-        let folder = partsFolder
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let folder = open(partsFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        defer { close(folder) }
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: partsFolder)) ?? []).filter {
+            $0.hasPrefix(".bgrun-") || $0.hasSuffix(".json") || $0.hasSuffix(".npy")
+        }
         // The kernel gives blocks back side by side.
-        DispatchQueue.concurrentPerform(iterations: names.count) { unlink("\(folder)/\(names[$0])") }
-        rmdir(folder)
+        DispatchQueue.concurrentPerform(iterations: names.count) { unlinkat(folder, names[$0], 0) }
+        rmdir(partsFolder)
     }
 
     private func finishArray(_ output: Int) throws {
@@ -95,7 +101,7 @@ struct ResultAssembly: Sendable {
                 try filler.withUnsafeBytes { try file.write($0, at: layout.offset(ofRow: planned.item.first + place)) }
             }
         }
-        let count = plan.batches.reduce(0) { $0 + $1.item.count }
+        let count = plan.rowCount
         try layout.header(rowCount: count).withUnsafeBytes { try file.write($0, at: 0) }
         try file.end(at: layout.offset(ofRow: count))
         try file.commit(as: plan.results[output].path, in: outputs, mayReplace: plan.mayReplace)

@@ -574,6 +574,10 @@ final class ItemRun<Plan: WorkPlan> {
             guard let reason = ended?.unreadable[result.problems[place].input] else { continue }
             result.problems[place].failure = .init(code: "unreadable", reason: reason)
         }
+        if result.failure?.code == "outputExists" {
+            let made = Set(result.outputs.map(\.path))
+            journal.disown(plan.intents(of: index).filter { !made.contains($0.path) })
+        }
         let onDevice = ended?.terms.lane == .device
         let records = plan.records(
             of: index, result, device: onDevice ? device?.shownName ?? "cpu" : "cpu",

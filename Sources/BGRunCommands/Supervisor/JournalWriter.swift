@@ -35,6 +35,20 @@ final class JournalWriter: Sendable {
     /// Notes outputs of the whole job, before they are made.
     func plan(_ outputs: [PlannedOutput]) throws(StoreError) { try store.plan(outputs, of: job) }
 
+    /// Notes of outputs that could not be made, since files stand at their paths, that these are somebody else's.
+    func disown(_ outputs: [PlannedOutput]) {
+        let theirs = outputs.map { output in
+            var output = output
+            output.foreign = ExistingFile(output.path)?.identity
+            return output
+        }
+        do {
+            try store.plan(theirs, of: job)
+        } catch {
+            failure.withLock { $0 = $0 ?? error }
+        }
+    }
+
     /// What is known about these paths.
     func known(_ paths: [String]) throws(StoreError) -> [PathKey: KnownOutput] { try store.known(paths) }
 

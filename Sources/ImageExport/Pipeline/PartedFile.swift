@@ -25,7 +25,7 @@ package final class PartedFile: Sendable {
             failure = .output("cannot write \(path)")
         } else if status.st_mode & S_IFMT != S_IFREG || status.st_nlink != 1 {
             // What is written would be seen under another name of it.
-            failure = ExportFailure("outputRefused", "\(path) is no file of bgrun's own")
+            failure = ExportFailure("outputRefused", "\(path) is no file, or has another name; remove it")
         }
         if let failure {
             if fd >= 0 { close(fd) }

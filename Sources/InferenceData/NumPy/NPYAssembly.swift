@@ -49,6 +49,13 @@ package struct NPYAssembly: Sendable {
     /// Where a row begins in the file.
     package func offset(ofRow row: Int) -> Int { headerByteCount + row * rowByteCount }
 
+    /// Where rows lie in the file; nil beyond what can be counted.
+    package func range(ofRows rows: Range<Int>) -> Range<Int>? {
+        let (end, overflow) = rows.upperBound.multipliedReportingOverflow(by: rowByteCount)
+        guard !overflow, end <= Int.max - headerByteCount else { return nil }
+        return offset(ofRow: rows.lowerBound)..<(headerByteCount + end)
+    }
+
     /// Writes the rows of a tensor of the shape `[n] + rowShape` to their place.
     ///
     /// - Returns: Number of the row behind the last.
