@@ -48,31 +48,32 @@ import Testing
 
     /// 216 multiply-adds for each place, and 8 numbers of the convolution's output.
     @Test(arguments: [
-        (16, "y", 64, 8), (2048, "y", 44, 1), (8192, "y", 8, 1), (512, "y", 64, 1), (512, "c", 8, 1), (256, "c", 16, 1),
+        (16, "y", 64, 8, 8), (2048, "y", 44, 2, 1), (8192, "y", 8, 1, 1), (512, "y", 64, 8, 1), (512, "c", 8, 8, 1),
+        (256, "c", 16, 8, 1),
     ])
-    func rowsOfABatchFollowFromTheModel(side: Int, output: String, most: Int, atOnce: Int) throws {
+    func rowsOfABatchFollowFromTheModel(side: Int, output: String, most: Int, fewest: Int, atOnce: Int) throws {
         let batches = try model(side: side, output: output).rowBatches(extents: [:], usual: 8, most: 64)
-        #expect(batches == RowBatches(most: most, atOnce: atOnce))
+        #expect(batches == RowBatches(most: most, fewest: fewest, atOnce: atOnce))
     }
 
     @Test(arguments: [(10, [9, 1]), (320, [21, 18, 18]), (100_000, [51, 51, 51]), (0, []), (8, [8])])
     func batchesNeedNoFillingUpButForTheLast(count: Int, first: [Int]) throws {
-        let batches = RowBatches(most: 50, atOnce: 3)
-        let ranges = try #require(batches.ranges(of: count, least: 8, share: 16, limit: 10_000))
+        let batches = RowBatches(most: 50, fewest: 8, atOnce: 3)
+        let ranges = try #require(batches.ranges(of: count, share: 16, limit: 10_000))
         #expect(ranges.map(\.count).starts(with: first))
         #expect(ranges.dropLast().allSatisfy { $0.count % 3 == 0 })
         #expect(ranges.flatMap { $0 }.elementsEqual(0..<count))
     }
 
     @Test func batchesBecomeSmallerTowardsTheEnd() throws {
-        let batches = RowBatches(most: 128, atOnce: 2)
-        let ranges = try #require(batches.ranges(of: 10_000, least: 8, share: 16, limit: 10_000))
+        let batches = RowBatches(most: 128, fewest: 8, atOnce: 2)
+        let ranges = try #require(batches.ranges(of: 10_000, share: 16, limit: 10_000))
         #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.count >= $1.count })
         #expect(ranges.suffix(17).dropLast().allSatisfy { $0.count == 8 })
-        #expect(batches.ranges(of: 10_000, least: 8, share: 16, limit: ranges.count) == ranges)
-        #expect(batches.ranges(of: 10_000, least: 8, share: 16, limit: ranges.count - 1) == nil)
+        #expect(batches.ranges(of: 10_000, share: 16, limit: ranges.count) == ranges)
+        #expect(batches.ranges(of: 10_000, share: 16, limit: ranges.count - 1) == nil)
         // Of an absurd number nothing is made but what is allowed.
-        #expect(batches.ranges(of: .max, least: 8, share: 16, limit: 10) == nil)
+        #expect(batches.ranges(of: .max, share: 16, limit: 10) == nil)
     }
 
     @Test func modelsThatLeaveExtentsOpenSayNothingOfBatches() throws {

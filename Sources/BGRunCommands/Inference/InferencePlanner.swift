@@ -206,16 +206,17 @@ struct InferencePlanner {
     /// The rows of a file in batches; nil where there are more than `limit`.
     private func ranges(_ kind: InferenceItem.Source.Kind, of count: Int, limit: Int) -> [Range<Int>]? {
         let isArray = kind == .array || kind == .archive
-        let batches = (isArray ? terms.rowBatches : nil) ?? RowBatches(most: terms.batch, atOnce: 1)
-        return batches.ranges(of: count, least: terms.batch, share: Self.shareOfRest, limit: limit)
+        let even = RowBatches(most: terms.batch, fewest: terms.batch, atOnce: 1)
+        let batches = isArray ? terms.rowBatches ?? even : even
+        return batches.ranges(of: count, share: Self.shareOfRest, limit: limit)
     }
 
     /// Pictures in batches; where that is known to need no filling up, smaller ones towards the end.
     private func ranges(ofPictures count: Int) -> [Range<Int>] {
         let known = asksForDevice ? nil : terms.rowBatches
         let atOnce = min(known?.atOnce ?? terms.batch, terms.batch)
-        let batches = RowBatches(most: terms.batch, atOnce: atOnce)
-        return batches.ranges(of: count, least: 1, share: Self.shareOfRest, limit: .max) ?? []
+        let batches = RowBatches(most: terms.batch, fewest: 1, atOnce: atOnce)
+        return batches.ranges(of: count, share: Self.shareOfRest, limit: .max) ?? []
     }
 
     /// nil for a file of a walk that is nothing a model can be given.

@@ -3,11 +3,13 @@
 package struct RowBatches: Codable, Hashable, Sendable {
     /// The most rows that are worth being handed out, journaled and stored together: as many as are computed within a second.
     package var most: Int
+    /// The fewest rows that are.
+    package var fewest: Int
     /// Rows that go through the model at once; batches of a multiple need no filling up.
     package var atOnce: Int
 
-    package init(most: Int, atOnce: Int) {
-        (self.most, self.atOnce) = (most, atOnce)
+    package init(most: Int, fewest: Int, atOnce: Int) {
+        (self.most, self.fewest, self.atOnce) = (most, fewest, atOnce)
     }
 
     /// The rows of each batch: smaller ones towards the end, so that one worker does not go on for long after the others
@@ -15,24 +17,23 @@ package struct RowBatches: Codable, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - count: Rows of the array.
-    ///   - least: The fewest rows of a batch but the last, however short the array is.
     ///   - share: A batch has at most one such part of the rows that are left.
     ///   - limit: The most batches.
     /// - Returns: nil where there are more.
-    package func ranges(of count: Int, least: Int, share: Int, limit: Int) -> [Range<Int>]? {
+    package func ranges(of count: Int, share: Int, limit: Int) -> [Range<Int>]? {
         var ranges: [Range<Int>] = []
         var start = 0
         while start < count {
             guard ranges.count < limit else { return nil }
-            let end = start + min(rows(ofRest: count - start, least, share), count - start)
+            let end = start + min(rows(ofRest: count - start, share), count - start)
             ranges.append(start..<end)
             start = end
         }
         return ranges
     }
 
-    private func rows(ofRest count: Int, _ least: Int, _ share: Int) -> Int {
-        let wanted = max(min(count / share, most), least)
+    private func rows(ofRest count: Int, _ share: Int) -> Int {
+        let wanted = max(min(count / share, most), fewest)
         let (groups, rest) = wanted.quotientAndRemainder(dividingBy: atOnce)
         return rest == 0 ? wanted : (groups + 1) * atOnce
     }
@@ -41,7 +42,7 @@ package struct RowBatches: Codable, Hashable, Sendable {
 extension Model {
     /// - Parameters:
     ///   - extents: For names of extents that inputs leave open.
-    ///   - usual: The most rows that go through the model at once.
+    ///   - usual: The most rows that go through the model at once; batches of so many are never too small.
     ///   - most: The most rows of a batch.
     /// - Returns: Nil where the model does not say enough.
     /// - Throws: `damaged` where shapes do not fit together.
@@ -65,10 +66,10 @@ extension Model {
             if overflow || sum < 0 { return nil }
             byteCount = sum
         }
-        let affordable = min(
-            Self.batchMultiplyAdds / max(multiplyAdds / together, 1), Self.batchBytes / max(byteCount / together, 1))
+        let perRow = max(multiplyAdds / together, 1)
+        let affordable = min(Self.batchMultiplyAdds / perRow, Self.batchBytes / max(byteCount / together, 1))
         return RowBatches(
-            most: min(max(affordable, usual), most),
+            most: min(max(affordable, usual), most), fewest: min(max(Self.fewestMultiplyAdds / perRow, 1), usual),
             atOnce: isFixed ? together : try rowsAtOnce(inputs: types, most: usual))
     }
 
@@ -89,6 +90,8 @@ extension Model {
         return rows.count == 1 ? rows.first.map { (types, $0, isFixed) } : nil
     }
 
+    /// Some tens of milliseconds of one core, beside which a batch's own time is little.
+    private static var fewestMultiplyAdds: Int { 2_500_000_000 }
     /// Within a second of one core, at tens of thousand millions a second.
     private static var batchMultiplyAdds: Int { 40_000_000_000 }
     /// Results are held until those of all rows are there; counted with 8 bytes for each number.

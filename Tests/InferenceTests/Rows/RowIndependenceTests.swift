@@ -212,7 +212,7 @@ import Testing
             let error = #expect(throws: ModelError.self) { try model.fixedRows() }
             #expect(error?.code == .wrongInput)
         }
-        #expect(RowBatches(most: 8, atOnce: .max).ranges(of: 100, least: 8, share: 16, limit: 2) == [0..<100])
+        #expect(RowBatches(most: 8, fewest: 8, atOnce: .max).ranges(of: 100, share: 16, limit: 2) == [0..<100])
     }
 
     @Test func outputsAreOfRowsWhereTheirFirstExtentIsThatOfTheBatch() throws {
