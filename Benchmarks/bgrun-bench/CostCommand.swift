@@ -101,7 +101,10 @@ struct CostCommand: ParsableCommand {
     private func measureWork(_ service: BenchService, _ table: inout FigureTable) throws {
         let programs = try contenders(service)
         let part = options.model == nil ? nil : service.folder + "/part.npy"
-        if let part { try Self.write(part, partOf: options.photos) }
+        if let part {
+            try Self.write(part, partOf: options.photos)
+            try layOutWeights(service, part)
+        }
         let inputs = [options.photos] + [part].compactMap { $0 }
         var uses: [[[TurnsOfPrograms.Use]]] = inputs.map { _ in programs.map { _ in [] } }
         // The first of each fills caches.
@@ -137,6 +140,17 @@ struct CostCommand: ParsableCommand {
             }
         }
         compare(programs, growth, ", without what is taken once", goal: 1, &table)
+    }
+
+    /// Has the weights laid out, which is done when a first job has ended.
+    private func layOutWeights(_ service: BenchService, _ input: String) throws {
+        try service.run(options.arguments(for: input) + ["--progress", "none", "--out", service.folder + "/first"])
+        let folder = service.folder + "/cache/bgrun/weights"
+        var patience = 100
+        while patience > 0, try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy({ $0.count < 64 }) {
+            patience -= 1
+            usleep(100_000)
+        }
     }
 
     private struct Contender {
