@@ -30,8 +30,10 @@ struct ResultAssembly: Sendable {
         layouts = try plan.results.dropLast().enumerated().map { try Self.layout(of: $0, $1.path, batches) }
         rows = StandingRows(of: plan)
         self.batches = rows.checked(batches, of: plan)
-        // One that was torn before this run, and could not be made anew, has no result.
-        let torn = zip(self.batches, plan.batches).count { $0.isTorn && !$1.item.mayReplace }
+        // One that was torn before this run, and could not be made anew, has no result. Held against what stands under the name
+        // of a result, rows are not there any more.
+        let areGone = rows.arePlaced.contains(true)
+        let torn = zip(self.batches, plan.batches).count { $0.isTorn && (areGone || !$1.item.mayReplace) }
         guard torn == 0 else {
             throw ExportFailure(
                 "outputFailed", "what \(torn) batches left in \(partsFolder) was changed by somebody else")
