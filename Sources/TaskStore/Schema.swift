@@ -149,6 +149,9 @@ enum Schema {
         migrator.registerMigration("8 outputs of jobs") { db in
             try db.execute(sql: "ALTER TABLE service_job ADD COLUMN outputs INTEGER")
         }
+        migrator.registerMigration("9 progress of jobs") { db in
+            try db.execute(sql: "ALTER TABLE service_job ADD COLUMN progress TEXT")
+        }
         return migrator
     }
 }

@@ -1,3 +1,5 @@
+package import TaskModel
+
 /// A job of the service as the store keeps it.
 package struct StoredJob: Hashable, Sendable {
     package enum State: String, Sendable {
@@ -37,6 +39,8 @@ package struct StoredJob: Hashable, Sendable {
     package var status: Int32?
     package var isResumable = false
     package var fraction: Double?
+    /// The last that its process told.
+    package var progress: ProgressSnapshot?
     package var text: String?
     package var summary: String?
     package var process: Process?

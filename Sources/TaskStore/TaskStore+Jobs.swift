@@ -1,4 +1,6 @@
+import Foundation
 import GRDB
+import TaskModel
 
 /// The jobs of the service.
 extension TaskStore {
@@ -9,8 +11,8 @@ extension TaskStore {
                 sql: """
                     INSERT OR REPLACE INTO service_job (id, identifier, submission, state, paused, attempts, submitted,
                         started, ended, outcome, status, resumable, fraction, text, summary, process, process_start,
-                        process_boot, processor_seconds, running_seconds, losses, outputs)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        process_boot, processor_seconds, running_seconds, losses, outputs, progress)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             let wait = try db.makeStatement(
                 sql: "INSERT OR REPLACE INTO service_wait (job, reason, seconds) VALUES (?, ?, ?)")
@@ -20,6 +22,7 @@ extension TaskStore {
                     job.submitted, job.started, job.ended, job.outcome, job.status, job.isResumable, job.fraction,
                     job.text, job.summary, job.process?.id, job.process.map { Int64($0.start) }, job.process?.boot,
                     job.processorSeconds, job.runningSeconds, job.losses, job.outputs,
+                    try job.progress.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
                 ])
                 for (reason, seconds) in job.waited {
                     try wait.execute(arguments: [Int64(job.id), reason, seconds])
@@ -108,5 +111,7 @@ extension StoredJob {
         processorSeconds = row["processor_seconds"]
         runningSeconds = row["running_seconds"]
         outputs = row["outputs"]
+        let progress: String? = row["progress"]
+        self.progress = progress.flatMap { try? JSONDecoder().decode(ProgressSnapshot.self, from: Data($0.utf8)) }
     }
 }

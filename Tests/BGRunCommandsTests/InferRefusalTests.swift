@@ -13,15 +13,11 @@ import Testing
         try place.write(try SmallModel.file(), to: "model.onnx")
     }
 
-    private func infer(_ arguments: String...) throws -> CommandRun.Ended {
-        try CommandRun(["infer", "model.onnx"] + arguments, in: place).end()
-    }
-
     @Test func everythingThatIsMissingIsListedBeforeAnyWork() throws {
         try place.putPhotos(1)
         let nodes = ["Unheard", "Unseen"].map { ModelParts.node($0, ["scores"], [$0]) }
         try place.write(try SmallModel.file(nodes: nodes), to: "model.onnx")
-        let ended = try infer("photos", "--out", "out")
+        let ended = try place.infer("photos", "--out", "out")
         #expect(ended.status == 69)
         #expect(ended.errors.contains("Unheard") && ended.errors.contains("Unseen"))
         #expect(!place.exists("out") && ended.output.isEmpty)
@@ -30,10 +26,10 @@ import Testing
     @Test func modelsThatCannotBeReadAreNamed() throws {
         try place.putPhotos(1)
         try place.write("text", to: "model.onnx")
-        let damaged = try infer("photos", "--out", "out")
+        let damaged = try place.infer("photos", "--out", "out")
         #expect(damaged.status == 65 && damaged.errors.contains("\(place.path)/model.onnx: "))
         unlink(place.path + "/model.onnx")
-        let missing = try infer("photos", "--out", "out")
+        let missing = try place.infer("photos", "--out", "out")
         #expect(missing.status == 66 && missing.errors.contains("\(place.path)/model.onnx"))
         #expect(!place.exists("out"))
     }
@@ -44,41 +40,41 @@ import Testing
         let shape = try #require(bytes.range(of: Data("(1, 3, 32, 32)".utf8)))
         bytes.replaceSubrange(shape, with: Data("(1, 3, 16, 64)".utf8))
         try place.write(bytes, to: "wide.npy")
-        let ended = try infer("wide.npy", "data.npy", "--out", "out")
+        let ended = try place.infer("wide.npy", "data.npy", "--out", "out")
         #expect(ended.status == 65)
         #expect(ended.errors.contains("wide.npy[0]: "), "\(ended.errors)")
         #expect(
             try SmallModel.read(place.path + "/out/scores.npy").values.map(\.isNaN).filter { $0 }.count
                 == SmallModel.classes)
-        #expect(try infer("data.npy", "--out", "none", "--extent", "depth=3").status == 64)
-        #expect(try infer("none.npy", "--out", "none").status == 66)
+        #expect(try place.infer("data.npy", "--out", "none", "--extent", "depth=3").status == 64)
+        #expect(try place.infer("none.npy", "--out", "none").status == 66)
         #expect(!place.exists("none"))
     }
 
     @Test func rowsThatNoFileHoldsAreRefused() throws {
         let none = try NPYAssembly(elementType: .float32, rowShape: [0]).header(rowCount: 1_000_000_000_000)
         try place.write(Data(none), to: "none.npy")
-        let refused = try infer("none.npy", "--out", "out")
+        let refused = try place.infer("none.npy", "--out", "out")
         #expect(refused.status == 65 && refused.errors.contains("rows have no bytes"), "\(refused.errors)")
         let many = try NPYAssembly(elementType: .uint8, rowShape: []).header(rowCount: 1 << 27)
         try place.write(Data(many), to: "many.npy")
         try #require(truncate(place.path + "/many.npy", off_t(many.count + (1 << 27))) == 0)
-        let tooMany = try infer("many.npy", "--out", "none", "--batch", "64")
+        let tooMany = try place.infer("many.npy", "--out", "none", "--batch", "64")
         #expect(tooMany.status == 64 && tooMany.errors.contains("too many for a job"), "\(tooMany.errors)")
         #expect(!place.exists("none"))
     }
 
     @Test func rowsThatNoModelTakesAtOnceAreRefused() throws {
         try place.write(try SmallModel.array(SmallModel.inputs(1)), to: "data.npy")
-        let given = try infer("data.npy", "--out", "out", "--extent", "batch=\(Int.max)")
+        let given = try place.infer("data.npy", "--out", "out", "--extent", "batch=\(Int.max)")
         #expect(given.status == 64 && given.errors.contains("rows at once"), "\(given.errors)")
         try place.write(try SmallModel.file(batch: 1 << 40), to: "model.onnx")
-        let declared = try infer("data.npy", "--out", "out")
+        let declared = try place.infer("data.npy", "--out", "out")
         #expect(declared.status == 64 && declared.errors.contains("rows at once"), "\(declared.errors)")
         #expect(!place.exists("out"))
         // What is possible may be too much for the memory that was given.
         try place.write(try SmallModel.file(batch: 65_536), to: "model.onnx")
-        let large = try infer("data.npy", "--out", "out", "--memory", "256M")
+        let large = try place.infer("data.npy", "--out", "out", "--memory", "256M")
         #expect(large.status == 65 && large.errors.contains("MiB of memory"), "\(large.errors)")
     }
 

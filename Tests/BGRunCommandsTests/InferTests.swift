@@ -6,7 +6,7 @@ import ModelParts
 import SwiftProtobuf
 import Testing
 
-/// `bgrun infer`: what is made of inputs, and how a job stops, dies and goes on.
+/// `bgrun infer`: what is made of inputs.
 @Suite struct InferTests {
     private let place: TestPlace
 
@@ -15,21 +15,15 @@ import Testing
         try place.write(try SmallModel.file(), to: "model.onnx")
     }
 
-    private func infer(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
-        try CommandRun(["infer", "model.onnx"] + arguments, in: place, environment: environment).end()
-    }
-
     private func close(_ found: [Float], _ expected: [Float]) -> Bool {
         found.count == expected.count
             && zip(found, expected).allSatisfy { abs($0 - $1) <= 1e-4 * max(1, abs($1)) }
     }
 
-    // MARK: Results
-
     @Test(arguments: ["1", "4", "64"]) func rowsOfAnArrayKeepTheirOrderAndTheirValues(batch: String) throws {
         let inputs = SmallModel.inputs(11)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
-        let ended = try infer("data.npy", "--out", "out", "--batch", batch, "--json")
+        let ended = try place.infer("data.npy", "--out", "out", "--batch", batch, "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         #expect((try ended.json()["counts"] as? [String: Int])?["good"] == 11)
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
@@ -50,11 +44,11 @@ import Testing
             ).end()
             #expect(try shown.json()["batches"] as? Int == batches, "\(shown.errors)")
         }
-        let ended = try infer("data.npy", "--out", "out")
+        let ended = try place.infer("data.npy", "--out", "out")
         #expect(ended.status == 0, "\(ended.errors)")
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
         #expect(scores.shape == [160, SmallModel.classes])
-        #expect(try infer("data.npy", "--out", "eights", "--batch", "8").status == 0)
+        #expect(try place.infer("data.npy", "--out", "eights", "--batch", "8").status == 0)
         #expect(try place.contents("out")["scores.npy"] == place.contents("eights")["scores.npy"])
     }
 
@@ -69,8 +63,8 @@ import Testing
         }
         #expect(try batches() == Photos.count)
         #expect(try batches("--batch", "8") == 2)
-        #expect(try infer("photos", "--out", "out").status == 0)
-        #expect(try infer("photos", "--out", "eights", "--batch", "8").status == 0)
+        #expect(try place.infer("photos", "--out", "out").status == 0)
+        #expect(try place.infer("photos", "--out", "eights", "--batch", "8").status == 0)
         #expect(try place.contents("out") == place.contents("eights"))
         let photo = try #require(try Photos.small.get().first)
         for number in Photos.count..<88 { try place.put(photo, at: "photos/more-\(number).jpg") }
@@ -83,7 +77,7 @@ import Testing
         let inputs = SmallModel.inputs(6)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
         try place.write(try SmallModel.file(batch: 4), to: "model.onnx")
-        let ended = try infer("data.npy", "--out", "out", "--batch", "5")
+        let ended = try place.infer("data.npy", "--out", "out", "--batch", "5")
         #expect(ended.status == 0, "\(ended.errors)")
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
         let expected = try SmallModel.scores(inputs)
@@ -95,14 +89,14 @@ import Testing
         let inputs = SmallModel.inputs(5)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
         try place.write(try SmallModel.file(nodes: [sum], outputs: ["sum"]), to: "model.onnx")
-        let ended = try infer("data.npy", "--out", "out")
+        let ended = try place.infer("data.npy", "--out", "out")
         #expect(ended.status == 0, "\(ended.errors)")
         let sums = try SmallModel.read(place.path + "/out/sum.npy")
         let expected = try SmallModel.scores(inputs).chunked(SmallModel.classes).map { $0.reduce(0, +) }
         #expect(sums.shape == [5] && close(sums.values, expected))
         // A model that takes four at once and gives one number has none for each.
         try place.write(try SmallModel.file(batch: 4, nodes: [sum], outputs: ["sum"]), to: "model.onnx")
-        let refused = try infer("data.npy", "--out", "other")
+        let refused = try place.infer("data.npy", "--out", "other")
         #expect(refused.status == 65 && refused.errors.contains("no row for each"), "\(refused.errors)")
     }
 
@@ -117,7 +111,7 @@ import Testing
         let inputs = SmallModel.inputs(4)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
         try place.write(try SmallModel.file(nodes: nodes, outputs: ["a"]), to: "model.onnx")
-        let ended = try infer("data.npy", "--out", "out", "--batch", "2")
+        let ended = try place.infer("data.npy", "--out", "out", "--batch", "2")
         #expect(ended.status == 0, "\(ended.errors)")
         let found = try SmallModel.read(place.path + "/out/a.npy")
         let expected = try SmallModel.scores(inputs).chunked(SmallModel.classes).flatMap { $0.prefix(2) }
@@ -128,7 +122,7 @@ import Testing
         let inputs = SmallModel.inputs(3)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
         try place.write(try SmallModel.file(batch: 0), to: "model.onnx")
-        let ended = try infer("data.npy", "--out", "out")
+        let ended = try place.infer("data.npy", "--out", "out")
         #expect(ended.status == 0, "\(ended.errors)")
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
         let expected = try SmallModel.scores(inputs)
@@ -144,11 +138,11 @@ import Testing
             let found = try SmallModel.read("\(place.path)/\(folder)/scores.npy").values
             return (zip(found, expected).map { abs($0 - $1) }.max() ?? .infinity) / largest
         }
-        let automatic = try infer("data.npy", "--out", "auto", "--precision", "auto", "--report", "report.jsonl")
+        let automatic = try place.infer("data.npy", "--out", "auto", "--precision", "auto", "--report", "report.jsonl")
         #expect(automatic.status == 0, "\(automatic.errors)")
         #expect(try difference("auto") < 0.02)
         let report = try String(contentsOfFile: place.path + "/report.jsonl", encoding: .utf8)
-        let narrow = try infer("data.npy", "--out", "narrow", "--precision", "bf16")
+        let narrow = try place.infer("data.npy", "--out", "narrow", "--precision", "bf16")
         if try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).contains("avx512_bf16") {
             #expect(narrow.status == 0, "\(narrow.errors)")
             let share = try difference("narrow")
@@ -167,8 +161,8 @@ import Testing
         text += String(repeating: " ", count: 117 - text.utf8.count) + "\n"
         header += Data([UInt8(text.utf8.count), 0]) + Data(text.utf8)
         try place.write(inputs.map(Double.init).withUnsafeBytes { header + Data($0) }, to: "double.npy")
-        #expect(try infer("single.npy", "--out", "single").status == 0)
-        let ended = try infer("double.npy", "--out", "double")
+        #expect(try place.infer("single.npy", "--out", "single").status == 0)
+        let ended = try place.infer("double.npy", "--out", "double")
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try place.contents("single")["scores.npy"] == place.contents("double")["scores.npy"])
     }
@@ -176,7 +170,7 @@ import Testing
     @Test func aPictureThatIsNoneCostsItsRowAlone() throws {
         try place.putPhotos(6)
         try place.write("this is no picture", to: "photos/photo-0003a.jpg")
-        let ended = try infer("photos", "--out", "out", "--batch", "3")
+        let ended = try place.infer("photos", "--out", "out", "--batch", "3")
         #expect(ended.status == 65)
         #expect(ended.errors.contains("photo-0003a.jpg: damaged: "), "\(ended.errors)")
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
@@ -188,7 +182,7 @@ import Testing
             #expect((lines[row]["error"] as? String == "damaged") == (row == 3), "row \(row)")
         }
         // The same command does nothing, and does not forget it.
-        let again = try infer("photos", "--out", "out", "--batch", "3", "--json")
+        let again = try place.infer("photos", "--out", "out", "--batch", "3", "--json")
         #expect(again.status == 65 && again.errors.isEmpty, "\(again.errors)")
         #expect(again.output.contains("keptDamaged") && again.output.contains("\"good\":0"))
     }
@@ -197,7 +191,7 @@ import Testing
         try place.putPhotos(2)
         let whole = try Data(contentsOf: URL(fileURLWithPath: place.path + "/photos/photo-0001.jpg"))
         try place.write(whole.prefix(whole.count / 2), to: "photos/photo-0001.jpg")
-        let ended = try infer("photos", "--out", "out", "--json")
+        let ended = try place.infer("photos", "--out", "out", "--json")
         #expect(ended.status == 65, "\(ended.errors)")
         let counts = try ended.json()["counts"] as? [String: Int]
         #expect(counts?["good"] == 1 && counts?["damaged"] == 1)
@@ -226,17 +220,17 @@ import Testing
         try place.write(try SmallModel.array(inputs), to: "same.npy")
         try SmallModel.archive(inputs, name: "image", at: place.path + "/good.npz")
         try SmallModel.archive(inputs, name: "picture", at: place.path + "/other.npz")
-        #expect(try infer("same.npy", "--out", "array").status == 0)
-        let good = try infer("good.npz", "--out", "archive")
+        #expect(try place.infer("same.npy", "--out", "array").status == 0)
+        let good = try place.infer("good.npz", "--out", "archive")
         #expect(good.status == 0, "\(good.errors)")
         #expect(try place.contents("array")["scores.npy"] == place.contents("archive")["scores.npy"])
-        let other = try infer("other.npz", "--out", "other")
+        let other = try place.infer("other.npz", "--out", "other")
         #expect(other.status == 65)
         #expect(other.errors.contains("has no \"image\"; it has picture"), "\(other.errors)")
         // The arrays of one are kept from batch to batch, and not beyond it.
         let more = SmallModel.inputs(2, seed: 8)
         try SmallModel.archive(more, name: "image", at: place.path + "/more.npz")
-        let both = try infer("good.npz", "more.npz", "--out", "both", "--batch", "1", "--workers", "1")
+        let both = try place.infer("good.npz", "more.npz", "--out", "both", "--batch", "1", "--workers", "1")
         #expect(both.status == 0, "\(both.errors)")
         let scores = try SmallModel.read(place.path + "/both/scores.npy").values
         #expect(close(scores, try SmallModel.scores(inputs + more)))
@@ -246,13 +240,13 @@ import Testing
     func aDeviceGivesTheSameScores() throws {
         let inputs = SmallModel.inputs(5)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
-        let ended = try infer(
+        let ended = try place.infer(
             "data.npy", "--out", "out", "--gpu", "--json", environment: ["BGRUN_TEST_CPU_AS_GPU": "1"])
         #expect(ended.status == 0, "\(ended.errors)")
         #expect((try ended.json()["device"] as? String)?.contains("standing for a GPU") == true)
         #expect(close(try SmallModel.read(place.path + "/out/scores.npy").values, try SmallModel.scores(inputs)))
         // With half the bits of each value there are fewer digits alike.
-        let narrow = try infer(
+        let narrow = try place.infer(
             "data.npy", "--out", "narrow", "--gpu", "--precision", "fp16",
             environment: ["BGRUN_TEST_CPU_AS_GPU": "1"])
         #expect(narrow.status == 0, "\(narrow.errors)")
@@ -261,9 +255,10 @@ import Testing
         let share =
             (zip(found, expected).map { abs($0 - $1) }.max() ?? .infinity) / (expected.map { abs($0) }.max() ?? 0)
         #expect(share > 1e-6 && share < 0.01, "\(share)")
-        let unfit = try infer("data.npy", "--out", "none", "--precision", "fp16")
+        let unfit = try place.infer("data.npy", "--out", "none", "--precision", "fp16")
         #expect(unfit.status == 64 && unfit.errors.contains("add --gpu"), "\(unfit.errors)")
-        let refused = try infer("data.npy", "--out", "none", "--gpu", environment: ["OCL_ICD_VENDORS": "/nowhere"])
+        let refused = try place.infer(
+            "data.npy", "--out", "none", "--gpu", environment: ["OCL_ICD_VENDORS": "/nowhere"])
         #expect(refused.status == 69 && !place.exists("none"), "\(refused.errors)")
     }
 
@@ -333,7 +328,7 @@ import Testing
             let tensor = try Tensor(.float32, shape: [1, 3, side, side])
             try place.write(Data(try NPYAssembly.bytes(of: tensor)), to: "side-\(side).npy")
         }
-        let ended = try infer("side-4.npy", "side-8.npy", "--out", "out")
+        let ended = try place.infer("side-4.npy", "side-8.npy", "--out", "out")
         #expect(ended.status != 0 && ended.errors.contains("do not go together"), "\(ended.errors)")
         #expect(!place.exists("out/mean.npy") && !place.exists("out/lit.npy"))
     }
@@ -342,7 +337,8 @@ import Testing
         let inputs = SmallModel.inputs(3)
         try place.write(try SmallModel.array(inputs), to: "data.npy")
         try place.write((0..<SmallModel.classes).map { "class \($0)\n" }.joined(), to: "labels.txt")
-        let ended = try infer("data.npy", "--out", "out", "--as", "classes", "--labels", "labels.txt", "--top", "2")
+        let ended = try place.infer(
+            "data.npy", "--out", "out", "--as", "classes", "--labels", "labels.txt", "--top", "2")
         #expect(ended.status == 0, "\(ended.errors)")
         let scores = try SmallModel.scores(inputs).chunked(SmallModel.classes).map { Array($0) }
         for (line, scores) in zip(try place.lines("out/results.jsonl"), scores) {
@@ -357,174 +353,26 @@ import Testing
     @Test func whatSomebodyElsePutThereStays() throws {
         try place.write(try SmallModel.array(SmallModel.inputs(1)), to: "data.npy")
         try place.write("mine", to: "out/inputs.jsonl")
-        let kept = try infer("data.npy", "--out", "out")
+        let kept = try place.infer("data.npy", "--out", "out")
         #expect(kept.status == 64 || kept.status == 73)
         #expect(kept.errors.contains("--existing overwrite"), "\(kept.errors)")
         #expect(try place.contents("out") == ["inputs.jsonl": Data("mine".utf8)])
-        #expect(try infer("data.npy", "--out", "out", "--existing", "overwrite").status == 0)
+        #expect(try place.infer("data.npy", "--out", "out", "--existing", "overwrite").status == 0)
         #expect(try place.lines("out/inputs.jsonl").count == 1)
     }
 
     @Test func aDryRunChangesNothing() throws {
         try place.putPhotos(5)
-        let ended = try infer("photos", "--out", "out", "--batch", "2", "--dry-run", "--json")
+        let ended = try place.infer("photos", "--out", "out", "--batch", "2", "--dry-run", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let plan = try ended.json()
         #expect(plan["inputs"] as? Int == 5 && plan["batches"] as? Int == 3 && plan["done"] as? Int == 0)
         #expect(!place.exists("out"))
     }
 
-    // MARK: Going on
-
-    private func whole() throws -> [String: Data] {
-        let ended = try infer("photos", "--out", "whole", "--batch", "2")
-        #expect(ended.status == 0, "\(ended.errors)")
-        return try place.contents("whole")
-    }
-
-    /// A run whose third batch of six hangs, met when the others are done.
-    private func hangingRun(_ options: [String] = []) throws -> CommandRun {
-        let run = try CommandRun(
-            [
-                "infer", "model.onnx", "photos", "--out", "out", "--batch", "2", "--progress", "json", "--workers", "2",
-                "--grace", "0.1s",
-            ] + options, in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0005"])
-        try #require(run.waits(for: "\"files\":\(Photos.count - 2),"))
-        return run
-    }
-
-    private func killRun() throws {
-        let run = try hangingRun()
-        run.send(SIGKILL)
-        #expect(run.end().wasKilled)
-    }
-
-    @Test("rule 77, rule 82: after kill -9 the same command goes on, and gives the same bytes")
-    func afterAKillTheSameCommandGoesOn() throws {
-        try place.putPhotos()
-        try killRun()
-        #expect(!place.exists("out/scores.npy") && !place.exists("out/inputs.jsonl"), "whole or not at all")
-        let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
-        #expect(ended.status == 0, "\(ended.errors)")
-        let counts = try ended.json()["counts"] as? [String: Int]
-        #expect(counts?["good"] == 2 && counts?["current"] == Photos.count - 2)
-        #expect(try place.contents("out") == whole())
-    }
-
-    /// Takes away what a batch left, as a crash of the machine does with files that were not flushed: the first row in the file
-    /// of all rows, or all of another file.
-    private func empty(_ file: String) throws {
-        let folder = try #require(
-            FileManager.default.contentsOfDirectory(atPath: place.path + "/out").first { $0.hasPrefix(".bgrun-parts-") }
-        )
-        let path = "\(place.path)/out/\(folder)/\(file)"
-        var status = stat()
-        #expect(stat(path, &status) == 0 && status.st_size > 0)
-        let rows = try NPYAssembly(elementType: .float32, rowShape: [SmallModel.classes])
-        let lost =
-            file == "rows.0.npy" ? rows.offset(ofRow: 0)..<rows.offset(ofRow: 1) : 0..<Int(status.st_size)
-        let zeros = [UInt8](repeating: 0, count: lost.count)
-        let descriptor = open(path, O_WRONLY)
-        #expect(pwrite(descriptor, zeros, zeros.count, off_t(lost.lowerBound)) == zeros.count)
-        #expect(futimens(descriptor, [status.st_atim, status.st_mtim]) == 0)
-        Glibc.close(descriptor)
-    }
-
-    @Test(
-        "rule 82: a batch without its content is made anew, whatever names, lengths and times say",
-        arguments: ["0000000.json", "rows.0.npy"])
-    func batchesWithoutTheirContentAreMadeAnew(file: String) throws {
-        try place.putPhotos()
-        try killRun()
-        try empty(file)
-        let ended = try infer("photos", "--out", "out", "--batch", "2", "--json")
-        #expect(ended.status == 0, "\(ended.errors)")
-        let counts = try ended.json()["counts"] as? [String: Int]
-        #expect(counts?["good"] == 4 && counts?["current"] == Photos.count - 4)
-        #expect(try place.contents("out") == whole())
-    }
-
-    @Test func whatIsChangedBehindARunIsNoResult() throws {
-        try place.putPhotos()
-        let run = try hangingRun(["--stall-limit", "10s"])
-        try empty("rows.0.npy")
-        let failed = run.end()
-        #expect(failed.status == 74 && failed.errors.contains("was changed by somebody else"), "\(failed.errors)")
-        #expect(!place.exists("out/scores.npy") && !place.exists("out/inputs.jsonl"), "whole or not at all")
-        #expect(try infer("photos", "--out", "out", "--batch", "2").status == 0)
-        #expect(try place.contents("out") == whole())
-    }
-
-    @Test(
-        "rule 82: where one result has its name already and another has not, the same command goes on",
-        arguments: [["photos"], ["photos", "--preset", "unit"], ["photos/photo-0001.jpg", "photos/photo-0002.jpg"]])
-    func resultsThatHaveTheirNamesAreKept(then inputs: [String]) throws {
-        try place.putPhotos()
-        // No file can get this name.
-        try place.write("mine", to: "out/inputs.jsonl/file")
-        let failed = try infer("photos", "--out", "out", "--batch", "2", "--existing", "overwrite")
-        #expect(failed.status == 73 && failed.errors.contains("inputs.jsonl"), "\(failed.errors)")
-        #expect(place.exists("out/scores.npy"))
-        try FileManager.default.removeItem(atPath: place.path + "/out/inputs.jsonl")
-        func run(_ folder: String) throws -> CommandRun.Ended {
-            try CommandRun(["infer", "model.onnx", "--out", folder, "--batch", "2", "--json"] + inputs, in: place).end()
-        }
-        let ended = try run("out")
-        #expect(ended.status == 0, "\(ended.errors)")
-        let counts = try ended.json()["counts"] as? [String: Int]
-        let isTheSame = inputs == ["photos"]
-        #expect(counts?["good"] == (isTheSame ? 0 : inputs[0] == "photos" ? Photos.count : 2))
-        #expect(try run("whole").status == 0)
-        #expect(try place.contents("out") == place.contents("whole"))
-    }
-
-    @Test func whatComesInTheWayDuringARunStays() throws {
-        try place.putPhotos()
-        let run = try hangingRun(["--stall-limit", "10s"])
-        try place.write("mine", to: "out/scores.npy")
-        let failed = run.end()
-        #expect(failed.status == 74 && failed.errors.contains("outputExists"), "\(failed.errors)")
-        let again = try infer("photos", "--out", "out", "--batch", "2")
-        #expect(again.status == 73 && again.errors.contains("is not known to be made by bgrun"), "\(again.errors)")
-        #expect(try place.contents("out")["scores.npy"] == Data("mine".utf8))
-        #expect(try infer("photos", "--out", "out", "--batch", "2", "--existing", "overwrite").status == 0)
-        #expect(try place.contents("out") == whole())
-    }
-
-    @Test("rule 77: a signal stops an inference cleanly", arguments: [SIGINT, SIGTERM])
-    func aSignalStopsCleanly(signal: Int32) throws {
-        try place.putPhotos()
-        let run = try hangingRun()
-        run.send(signal)
-        let stopped = run.end()
-        #expect(stopped.status == 75 && stopped.errors.contains("same command"), "\(stopped.errors)")
-        #expect(!place.exists("out/scores.npy"))
-        #expect(try infer("photos", "--out", "out", "--batch", "2").status == 0)
-        #expect(try place.contents("out") == whole())
-    }
-
-    @Test("rule 83: another model, other settings or another input are done anew")
-    func whatChangedIsDoneAnew() throws {
-        try place.putPhotos(4)
-        func good(_ arguments: String...) throws -> Int? {
-            let ended = try CommandRun(
-                ["infer", "model.onnx", "photos", "--out", "out", "--json"] + arguments, in: place
-            ).end()
-            return (try ended.json()["counts"] as? [String: Int])?["good"]
-        }
-        #expect(try good() == 4)
-        #expect(try good() == 0)
-        try place.write(try SmallModel.file(seed: 2), to: "model.onnx")
-        #expect(try good() == 4)
-        #expect(try good("--preset", "unit") == 4)
-        let photo = try #require(try Photos.small.get().last)
-        try place.put(photo, at: "photos/photo-0009.jpg")
-        #expect(try good("--preset", "unit") == 5)
-    }
-
     @Test func aWorkerThatCrashesCostsItsBatch() throws {
         try place.putPhotos(6)
-        let ended = try infer(
+        let ended = try place.infer(
             "photos", "--out", "out", "--batch", "2", environment: ["BGRUN_TEST_CRASH_ON": "photo-0003"])
         #expect(ended.status == 65)
         #expect(ended.errors.contains("photo-0003.jpg: decoderCrashed"), "\(ended.errors)")
@@ -540,7 +388,7 @@ import Testing
     func aWorkerReadsNothingElse() throws {
         try place.putPhotos(2)
         try place.write("a secret", to: "secret.txt")
-        let ended = try infer(
+        let ended = try place.infer(
             "photos", "--out", "out", "--batch", "1",
             environment: [
                 "BGRUN_TEST_ESCAPE_ON": "photo-0001",

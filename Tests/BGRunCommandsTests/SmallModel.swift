@@ -133,3 +133,10 @@ extension TestPlace {
         }
     }
 }
+
+extension TestPlace {
+    /// Runs `bgrun infer` with this folder's `model.onnx` to its end.
+    func infer(_ arguments: String..., environment: [String: String] = [:]) throws -> CommandRun.Ended {
+        try CommandRun(["infer", "model.onnx"] + arguments, in: self, environment: environment).end()
+    }
+}

@@ -1,3 +1,4 @@
+import TaskModel
 import TaskStore
 import TemporaryFolders
 import Testing
@@ -24,6 +25,8 @@ import Testing
         (job.text, job.summary, job.process) = ("a", "{}", .init(id: 7, start: 8, boot: "b"))
         (job.processorSeconds, job.runningSeconds, job.waited) = (1.5, 2.5, ["noRoom": 3, "backoff": 4])
         job.outputs = 6
+        job.progress = .init(
+            itemsDone: 4, itemsTotal: 9, failures: 1, fraction: 0.5, megapixelsPerSecond: 2.5, secondsLeft: 1...3)
         try store.save([job, self.job(2)])
         #expect(try store.job(1) == job)
         #expect(try store.lastJob() == 2)

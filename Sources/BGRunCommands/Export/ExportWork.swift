@@ -18,6 +18,7 @@ struct ExportWork: Work {
     private let identity: [String]
     private let templates: [NameTemplate]
     private let job: JobFlags
+    private(set) var sideFiles = SideFiles()
 
     /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
     init(_ command: ExportCommand) throws {
@@ -32,7 +33,7 @@ struct ExportWork: Work {
     }
 
     mutating func prepare() -> WorkEnding? {
-        .missingLibrary(of: specs.compactMap(\.settings.format)) ?? MarkFiles.look(at: &specs)
+        .missingLibrary(of: specs.compactMap(\.settings.format)) ?? MarkFiles.look(at: &specs, noting: &sideFiles)
     }
 
     var request: TaskRequest {

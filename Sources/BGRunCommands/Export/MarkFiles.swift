@@ -5,11 +5,11 @@ import ImageExport
 /// Finds the files that marks are made of, and notes what is in them.
 enum MarkFiles {
     /// - Returns: Why nothing can be started; nil where all files are there.
-    static func look(at specs: inout [OutputSpec]) -> WorkEnding? {
+    static func look(at specs: inout [OutputSpec], noting files: inout SideFiles) -> WorkEnding? {
         for index in specs.indices {
             if let path = specs[index].settings.pictureMark?.file.path {
                 let path = CanonicalPath.input(path)
-                guard let checksum = Checksum.xxh3(ofFile: path) else { return missing(path) }
+                guard let checksum = files.note(path) else { return missing(path) }
                 guard ContentCheck.looksLikePicture(path) else {
                     return .refused(
                         "watermark", .usage, "bgrun: nothing was started: the watermark \(path) is no picture.\n")
@@ -29,7 +29,7 @@ enum MarkFiles {
 
                         """)
                 }
-                guard let checksum = Checksum.xxh3(ofFile: path) else { return missing(path) }
+                guard let checksum = files.note(path) else { return missing(path) }
                 specs[index].settings.textMark?.font = MarkFile(path: path, checksum: checksum)
             }
         }

@@ -29,6 +29,7 @@ struct EnhanceWork: Work {
     private let template: NameTemplate
     private let job: JobFlags
     private var terms: EnhanceTerms
+    private(set) var sideFiles = SideFiles()
 
     /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
     init(_ command: EnhanceCommand) throws {
@@ -64,7 +65,7 @@ struct EnhanceWork: Work {
         if let ending = WorkEnding.missingLibrary(of: [spec.settings.format].compactMap(\.self)) { return ending }
         guard terms.model.checksum.isEmpty else { return nil }
         do throws(ModelError) {
-            let graph = try terms.model.look().graph
+            let graph = try terms.model.look(noting: &sideFiles).graph
             guard graph.inputs.count == 1, graph.outputs.count == 1, let type = graph.inputs.first?.type else {
                 let counts = "\(graph.inputs.count) inputs and \(graph.outputs.count) outputs"
                 return .refused(

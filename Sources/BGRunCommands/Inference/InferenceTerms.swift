@@ -19,6 +19,8 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     var preset: ImagePreset
     var text: TextTerms?
     var form: ResultForm
+    /// XXH3-128 of ``filesBesideModel``, hexadecimal; empty before they were looked at.
+    var checksums: [String] = []
 
     /// Inputs in a batch, where nobody says how many.
     static let usualBatch = 8
@@ -27,7 +29,8 @@ struct InferenceTerms: Codable, Hashable, Sendable {
     static let mostRows = 128
 
     /// Files that workers read beside the inputs.
-    var files: [String] { model.files + [text?.tokenizer, form.labels].compactMap(\.self) }
+    var files: [String] { model.files + filesBesideModel }
+    var filesBesideModel: [String] { [text?.tokenizer, form.labels].compactMap(\.self) }
 }
 
 /// In what numbers the CPU takes the operands of convolutions and products, and devices keep values.
@@ -89,7 +92,7 @@ extension Tensor {
 struct ModelTerms: Codable, Hashable, Sendable {
     /// Absolute path.
     var path: String
-    /// XXH3-128 of the model and of the data beside it, hexadecimal; empty before ``look()``.
+    /// XXH3-128 of the model and of the data beside it, hexadecimal; empty before ``look(noting:)``.
     var checksum = ""
     /// Paths of the data beside the model.
     var dataFiles: [String] = []
@@ -101,12 +104,14 @@ struct ModelTerms: Codable, Hashable, Sendable {
     ///
     /// - Returns: The model with zeros for large weights.
     /// - Throws: As the importer does, and `engine`.
-    mutating func look() throws(ModelError) -> Model {
+    mutating func look(noting sideFiles: inout SideFiles) throws(ModelError) -> Model {
+        let ownChecksum = sideFiles.note(path)
         let model = try ModelImporter(weights: .leftOut).load(path: path)
         try CompiledModel.checkEngine()
         let folder = (path as NSString).deletingLastPathComponent
         dataFiles = model.dataFiles.map { "\(folder)/\($0)" }
-        checksum = files.map { Checksum.xxh3(ofFile: $0) ?? "" }.joined(separator: " ")
+        let checksums = [ownChecksum] + dataFiles.map { sideFiles.note($0) }
+        checksum = checksums.map { $0 ?? "" }.joined(separator: " ")
         return model
     }
 }

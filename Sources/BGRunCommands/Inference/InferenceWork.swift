@@ -26,6 +26,7 @@ struct InferenceWork: Work {
     private var ports: (inputs: [String], outputs: [String])?
     /// As ``InferencePlanner/textsNeedLength``, likewise.
     private var textsNeedLength = false
+    private(set) var sideFiles = SideFiles()
 
     /// - Throws: A `ValidationError` for options that contradict each other or cannot be used.
     init(_ command: InferCommand) throws {
@@ -53,7 +54,7 @@ struct InferenceWork: Work {
     mutating func prepare() -> WorkEnding? {
         if ports != nil { return nil }
         do throws(ModelError) {
-            let model = try terms.model.look()
+            let model = try terms.model.look(noting: &sideFiles)
             if terms.precision == .bf16, try !CompiledModel.hasBFloat16() {
                 throw .unsupported(["bfloat16 on this processor"])
             }
@@ -81,6 +82,7 @@ struct InferenceWork: Work {
         } catch {
             return .refused(error, terms.model.path)
         }
+        terms.checksums = terms.filesBesideModel.map { sideFiles.note($0) ?? "" }
         do throws(DataError) {
             if let text = terms.text {
                 let tokenizer = try withOpenFile(text.tokenizer) { file throws(DataError) in try Tokenizer(file) }

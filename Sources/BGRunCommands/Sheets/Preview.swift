@@ -40,7 +40,8 @@ struct Preview {
         }
         try output.check(pages: 1, inputs: [FileKey(status)])
         var specs = [spec]
-        if let ending = MarkFiles.look(at: &specs) { throw ending.told() }
+        var files = SideFiles()
+        if let ending = MarkFiles.look(at: &specs, noting: &files) { throw ending.told() }
         var settings = specs[0].settings
         if !isSized, !showsBefore { settings.size = .longEdge(Self.longEdge) }
         let captions = captions()

@@ -31,6 +31,8 @@ struct ItemRunSettings {
     /// Where all outputs lie; nil when no item is left to be done.
     var outputs: OutputFolder?
     var work: WorkerTerms.Work
+    /// What workers read beside the inputs.
+    var sideFiles: SideFiles
     /// Laid out weights of the model, for all workers.
     var weights: WeightOffer?
     /// No worker gets a second item.
@@ -96,6 +98,7 @@ final class ItemRun<Plan: WorkPlan> {
     /// What workers had to lay out weights for.
     private(set) var laidOut: [LaidOutModel] = []
     private(set) var trouble = OutputTrouble()
+    private var sideFiles: SideFiles
     /// Why items could not be handed out at all.
     private var handingOutTrouble: (any Error)?
     /// A failure of the journal or of the system itself.
@@ -134,6 +137,7 @@ final class ItemRun<Plan: WorkPlan> {
         let workers = Array(workers.prefix(settings.limits.workers))
         self.workers = workers + Array(repeating: nil, count: settings.limits.workers - workers.count)
         device = settings.device
+        sideFiles = settings.sideFiles
         machine = JobMachine(itemCount: plan.itemCount, limits: settings.limits, lanes: settings.lanes)
         for worker in workers { Self.confine(worker, settings) }
         meter = ProgressMeter(itemsTotal: plan.inputCount, totalWeight: Double(plan.inputBytes))
@@ -249,6 +253,8 @@ final class ItemRun<Plan: WorkPlan> {
         if trouble.stopsJob(result) {
             perform(machine.stop(.conditionLost(.outputVolume), at: now))
             verdict = .givenUp
+        } else if !sideFilesStand() {
+            verdict = .givenUp
         } else {
             verdict = JobMachine.Verdict(result)
         }
@@ -260,6 +266,17 @@ final class ItemRun<Plan: WorkPlan> {
         // Where it gets no other item.
         journal.flush()
         if inFlight[worker] == nil, machine.hasHandedOutAll { letGo(worker) }
+    }
+
+    /// - Returns: Whether a result is of what the job looked at; else the job ends.
+    private func sideFilesStand() -> Bool {
+        do throws(SideFiles.Changed) {
+            try sideFiles.check()
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
     }
 
     private func endWorkers() {

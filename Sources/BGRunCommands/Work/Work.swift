@@ -38,6 +38,9 @@ protocol Work {
     /// What workers may reach beside the inputs and the output folder, and keep between items.
     var workerTerms: WorkerTerms.Work { get }
 
+    /// What ``workerTerms`` say workers read beside the inputs, once ``prepare()`` has looked at it.
+    var sideFiles: SideFiles { get }
+
     /// Laid out weights of the model that workers run on the CPU; nil where there are none, or nowhere to keep them.
     var weightSupply: WeightSupply? { get }
 
@@ -57,6 +60,8 @@ extension Work {
     mutating func prepare() -> WorkEnding? { nil }
 
     static var longestFinish: Duration? { nil }
+
+    var sideFiles: SideFiles { SideFiles() }
 
     var weightSupply: WeightSupply? { nil }
 

@@ -241,7 +241,7 @@ struct WorkSession<Kind: Work> {
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,
             signals: signals, host: host ?? own, outputs: outputs, work: work.workerTerms,
-            weights: weights, isolatesItems: flags.isolate)
+            sideFiles: work.sideFiles, weights: weights, isolatesItems: flags.isolate)
         if flags.preferGpu, offer.device == nil {
             let reason = offer.absences.first?.sentence ?? "There is no GPU."
             ledger.note("bgrun: --prefer-gpu: the CPU is used. \(reason)")

@@ -22,7 +22,6 @@ struct JobEntry {
 
     var stored: StoredJob
     var submission: JobSubmission
-    var progress: ProgressSnapshot?
     var phase: String?
     var device: String?
     /// What gives its process its processor share.

@@ -161,7 +161,7 @@ extension JobKeeper {
         switch report {
         case .progress(let progress, let device):
             book.touch(job) { entry in
-                entry.progress = progress
+                entry.stored.progress = progress
                 entry.phase = nil
                 if !device.isEmpty { entry.device = device }
                 entry.stored.fraction = progress.fraction

@@ -42,7 +42,6 @@ extension JobKeeper {
         guard let entry = book.entry(job), var document = Self.document(stored: entry.stored, entry.submission) else {
             return (try? store.job(job.rawValue)).flatMap { $0.flatMap { Self.document(stored: $0) } }
         }
-        document.progress = entry.progress
         document.phase = entry.phase
         document.device = entry.device
         document.priorityTier = entry.tier
@@ -94,6 +93,7 @@ extension JobKeeper {
         document.status = stored.status
         document.isResumable = stored.isResumable
         document.fraction = stored.fraction
+        document.progress = stored.progress
         document.text = stored.text
         document.summary = stored.summary
         document.processorSeconds = stored.processorSeconds
