@@ -256,7 +256,7 @@ let package = Package(
             of: "BackgroundService",
             [
                 "BackgroundTasksTesting", "CProcess", "JobLink", "SchedulingCore", "ServiceAPI", "SystemConditions",
-                "TaskModel", "TaskStore", "TemporaryFolders", "WorkerPriority", yams,
+                "TaskModel", "TaskStore", "TemporaryFolders", "WorkerPriority", grdb, yams,
             ]),
         tests(of: "SamplePhotos", ["ImageCodecs", "TemporaryFolders"]),
         tests(of: "BackgroundInference", ["ModelParts", "ONNXFormat", "OpenCLKit", "TemporaryFolders", protobuf]),

@@ -30,13 +30,11 @@ struct DevicesCommand: AsyncParsableCommand {
         options.root = root
         let report = await ResourceProbe.report(options)
         guard json else {
-            print(DeviceListing(report).text, terminator: "")
-            print(Confinement.status.sentence)
-            return
+            return try StandardOutput.print(DeviceListing(report).text + Confinement.status.sentence + "\n")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        print(String(decoding: try encoder.encode(DevicesDocument(report)), as: UTF8.self))
+        try StandardOutput.print(String(decoding: try encoder.encode(DevicesDocument(report)), as: UTF8.self) + "\n")
     }
 }
 

@@ -16,7 +16,8 @@ struct FormatsCommand: ParsableCommand {
 
     func run() throws {
         let rows = ImageFormat.allCases.map(FormatRow.init)
-        print(json ? JSONText.encode(FormatsDocument(formats: rows)) : FormatRow.table(rows))
+        try StandardOutput.print(
+            (json ? JSONText.encode(FormatsDocument(formats: rows)) : FormatRow.table(rows)) + "\n")
     }
 }
 

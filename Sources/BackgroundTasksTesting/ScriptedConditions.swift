@@ -9,6 +9,7 @@ public final class ScriptedConditions: Sendable {
         var onChange: (@Sendable (Conditions) -> Void)?
         var onSleep: (@Sendable (SleepEvent) -> Void)?
         var sampled: ConditionSet = []
+        var eventDriven = ConditionSet.all
         /// Counts what is played, so that a new trace takes the place of an old one.
         var playing = 0
     }
@@ -84,6 +85,11 @@ extension ScriptedConditions: ConditionsProvider {
             state.onSleep = nil
         }
     }
+
+    package var eventDriven: ConditionSet { state.withLock(\.eventDriven) }
+
+    /// Has no event tell of conditions but these; of all by default.
+    package func hearOnly(_ kinds: ConditionSet) { state.withLock { $0.eventDriven = kinds } }
 
     package func setSampling(interval: Duration?, of kinds: ConditionSet) {
         state.withLock { state in

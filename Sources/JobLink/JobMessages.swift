@@ -3,6 +3,32 @@ package import TaskModel
 /// The option that tells the process of a job which descriptor leads to its host.
 package enum JobChannelOption {
     package static let name = "--job-channel"
+
+    /// Gives a command line the option, before what a `--` sets apart from options.
+    package static func added(to arguments: [String], descriptor: Int32) -> [String] {
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        return arguments[..<end] + [name, "\(descriptor)"] + arguments[end...]
+    }
+
+    package static func isIn(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains(name)
+    }
+
+    /// Takes it out of a command line again.
+    package static func removed(from arguments: [String]) -> [String] {
+        guard let place = arguments.prefix(while: { $0 != "--" }).firstIndex(of: name) else { return arguments }
+        return Array(arguments[..<place] + arguments[place...].dropFirst(2))
+    }
+}
+
+/// How often the process of a job was started, as its host says in the environment.
+package enum JobAttempt {
+    package static let variable = "BGRUN_JOB_ATTEMPT"
+
+    /// It goes on with what a process of the same job began, and nobody has asked for that.
+    package static func isAgain(_ environment: [String: String]) -> Bool {
+        environment[variable].flatMap { Int($0) } ?? 1 > 1
+    }
 }
 
 /// What the host of a job tells the process that does its work.

@@ -48,14 +48,22 @@ package struct PacketChannel: Sendable {
     }
 
     /// Sends a message, and up to 64 descriptors, which the other side gets open; this side keeps its own.
-    package func send(_ message: some Encodable, descriptors: [Int32] = []) -> Sent {
+    ///
+    /// - Parameters:
+    ///   - message: At most 256 KiB once it is written.
+    ///   - descriptors: What goes with it.
+    ///   - waiting: Where the other side has read nothing for long and there is no room, waits until it does; else that is
+    ///     refused with `EAGAIN`.
+    /// - Returns: What became of it.
+    package func send(_ message: some Encodable, descriptors: [Int32] = [], waiting: Bool = true) -> Sent {
         guard let packet = try? packet(message) else {
             preconditionFailure("a message has a value that its language cannot hold")
         }
+        let flags = Int32(MSG_NOSIGNAL) | (waiting ? 0 : Int32(MSG_DONTWAIT))
         return packet.withUnsafeBytes { bytes in
             while true {
                 let sent = bg_send(
-                    descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), descriptors, descriptors.count)
+                    descriptor, bytes.baseAddress, bytes.count, flags, descriptors, descriptors.count)
                 if sent < 0 && errno == EINTR { continue }
                 if sent == bytes.count { return .done }
                 return [EPIPE, ECONNRESET, ENOTCONN].contains(errno) ? .closed : .refused(errno)

@@ -14,11 +14,12 @@ struct PostOperationSoundness {
     private let hasWindowOutside: Bool
     private let hasOperandInGroups: Bool
     private let hasOperandByRow: Bool
+    private let hasNothingBehindChannels: Bool
 
     init(_ postOperations: [PostOperation], for operation: some PrimitiveOperation) {
         let target = operation.destination.dimensions
         let channels = operation is MatrixProduct ? target.count - 1 : 1
-        var (supported, sum, full, byRow) = (true, false, false, false)
+        var (supported, sum, full, byChannel, byRow) = (true, false, false, false, false)
         var functions: [ElementFunction] = []
         for step in postOperations {
             switch step {
@@ -27,8 +28,10 @@ struct PostOperationSoundness {
             case .binary(_, let operand):
                 let dimensions = operand.dimensions
                 let long = dimensions.indices.filter { dimensions[$0] > 1 }
-                if long.isEmpty || long == [channels] { continue }
-                if dimensions == target {
+                if long.isEmpty { continue }
+                if long == [channels] {
+                    byChannel = true
+                } else if dimensions == target {
                     full = true
                 } else if operation is MatrixProduct, target.count == 4, long == [0, 3], dimensions[0] == target[0],
                     dimensions[3] == target[3]
@@ -54,6 +57,9 @@ struct PostOperationSoundness {
         hasOperandInGroups = hasOperand && isGrouped
         hasWindowOutside = convolution?.hasWindowOutside ?? isConvolution
         hasOperandByRow = byRow
+        hasNothingBehindChannels =
+            operation is Binary && byChannel && target.count > 2 && target[0] > 1
+            && target[2...].allSatisfy { $0 == 1 }
     }
 
     func isSound(in implementation: String) -> Bool {
@@ -65,6 +71,8 @@ struct PostOperationSoundness {
         if implementation.hasPrefix("brg"), hasSum, hasWindowOutside { return false }
         // Only this one knows operands of N × 1 × 1 × columns, such as the masks of attention.
         if hasOperandByRow, !implementation.hasPrefix("brg") { return false }
+        // Takes the operand's first number for every channel.
+        if hasNothingBehindChannels { return false }
         // Reads the operand of a group from beyond its end.
         if implementation.hasPrefix("jit"), hasOperandInGroups { return false }
         // Multiplied as matrices, channel by channel, with the operand at the place of another channel.

@@ -57,6 +57,9 @@ package struct Refusal: Error, Codable, Hashable, Sendable {
 
 /// Processor time of jobs, what `GET /v1/usage` answers.
 package struct UsageDocument: Codable, Hashable, Sendable {
+    /// How many days may be looked back.
+    package static let possibleDays = 0.0...36_500
+
     package struct Entry: Codable, Hashable, Sendable {
         package var id: UInt64
         package var title: String

@@ -16,13 +16,16 @@ package struct AllowedHours: Hashable, Sendable {
     /// - Parameters:
     ///   - start: A moment; a span that holds it is given with its real beginning.
     ///   - days: How far to look ahead.
-    ///   - timeZone: Where quiet hours are meant.
+    ///   - timeZone: Where quiet hours are meant; nil for the machine's as it is set now.
     /// - Returns: What touches those days, uncut.
-    package func blocked(from start: Duration, days: Int, timeZone: TimeZone = .current) -> [Range<Duration>] {
+    package func blocked(from start: Duration, days: Int, timeZone: TimeZone? = nil) -> [Range<Duration>] {
         precondition(days > 0, "nothing lies in no days")
         let end = start + .seconds(86400 * days)
-        var spans = quietHours.flatMap { $0.spans(from: start, to: end, timeZone: timeZone) }
-        spans += prices?.blocked ?? []
+        var spans = prices?.blocked ?? []
+        if !quietHours.isEmpty {
+            let timeZone = timeZone ?? .asSetNow
+            spans += quietHours.flatMap { $0.spans(from: start, to: end, timeZone: timeZone) }
+        }
         var merged: [Range<Duration>] = []
         for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound })
         where span.upperBound > start && span.lowerBound < end {
@@ -38,6 +41,14 @@ package struct AllowedHours: Hashable, Sendable {
     /// The first moment from `time` on that lies in none of the spans.
     package static func nextAllowed(from time: Duration, blocked: [Range<Duration>]) -> Duration {
         blocked.first { $0.contains(time) }?.upperBound ?? time
+    }
+}
+
+extension TimeZone {
+    /// The machine's. `current` stays the one that was found first, also after the machine has been given another.
+    fileprivate static var asSetNow: TimeZone {
+        NSTimeZone.resetSystemTimeZone()
+        return .current
     }
 }
 

@@ -94,8 +94,8 @@ package final class ConditionsMonitor: ConditionsProvider {
     /// As last reported to the receiver of changes; nil before the first report.
     package var lastReadings: ConditionReadings? { setup.withLock { $0.running?.state }?.lastReadings }
 
-    /// Conditions whose every change is reported without sampling; none before the first report.
-    package var eventDriven: ConditionSet { setup.withLock { $0.running?.state }?.eventDriven ?? [] }
+    /// Conditions whose every change is reported without sampling; all before the first report, which tells of each.
+    package var eventDriven: ConditionSet { setup.withLock { $0.running?.state }?.eventDriven ?? .all }
 
     package func start(
         onSleep: @escaping @Sendable (SleepEvent) -> Void, onChange: @escaping @Sendable (Conditions) -> Void

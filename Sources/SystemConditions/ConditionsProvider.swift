@@ -17,6 +17,9 @@ package protocol ConditionsProvider: Sendable {
     /// No report begins after this has returned.
     func stop()
 
+    /// Conditions whose every change is reported without sampling. May be asked often.
+    var eventDriven: ConditionSet { get }
+
     /// Looks at some conditions at an interval even when nothing reports that they changed; nil ends that. Others stay as
     /// they are.
     func setSampling(interval: Duration?, of kinds: ConditionSet)

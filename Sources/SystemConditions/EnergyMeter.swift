@@ -86,11 +86,11 @@ package struct EnergyMeter: Sendable {
                 (try? root.line("\(supply)/status")) == "Discharging"
             else { continue }
             // Some drivers count charge, and some say a current that flows out with a sign.
-            if let power = root.integer("\(supply)/power_now") { return .power(supply, abs(power)) }
+            if let power = root.integer("\(supply)/power_now") { return .power(supply, Int(clamping: power.magnitude)) }
             if let current = root.integer("\(supply)/current_now"), let voltage = root.integer("\(supply)/voltage_now"),
-                let product = Numeral.product(abs(current), abs(voltage))
+                let product = Numeral.product(current, voltage)
             {
-                return .power(supply, product / 1_000_000)
+                return .power(supply, Int((product / 1_000_000).magnitude))
             }
         }
         return nil

@@ -23,7 +23,7 @@ package struct GPULoadMeter: Sendable {
 
     package init() {}
 
-    /// Takes a reading; `own` are the processes whose load is not foreign, `time` is of a clock that does not jump.
+    /// Takes a reading; `own` are processes whose load is not foreign, like that of all they started, `time` is of a clock that does not jump.
     package mutating func read(_ root: SystemRoot, own: Set<Int>, at time: Duration) -> Reading<Double> {
         let folder = "/sys/class/drm"
         let cards = ((try? root.names(in: folder)) ?? []).filter { $0.hasPrefix("card") && Int($0.dropFirst(4)) != nil }
@@ -33,7 +33,9 @@ package struct GPULoadMeter: Sendable {
             guard let percent = (try? root.line(path)).flatMap({ Numeral.percent($0) }) else { return nil }
             return (path, Self.address(of: "\(folder)/\(card)/device", root), percent)
         }
-        let processes = busy.isEmpty ? Self.processes(root) : own.sorted()
+        let all = Self.processes(root)
+        let own = Self.family(of: own, among: all, root)
+        let processes = busy.isEmpty ? all : own.sorted()
         let clients = Self.clients(of: processes, own: own, root)
         let before = last
         last = (time, clients)
@@ -85,6 +87,24 @@ package struct GPULoadMeter: Sendable {
 
     private static func processes(_ root: SystemRoot) -> [Int] {
         ((try? root.names(in: "/proc")) ?? []).compactMap { Int($0) }
+    }
+
+    /// Those processes and their children, and theirs.
+    private static func family(of own: Set<Int>, among processes: [Int], _ root: SystemRoot) -> Set<Int> {
+        var children: [Int: [Int]] = [:]
+        for process in processes {
+            // Its name comes before in parentheses, and may have any character.
+            guard let text = try? root.text("/proc/\(process)/stat"), let name = text.lastIndex(of: ")"),
+                let parent = text[name...].split(separator: " ").dropFirst(2).first.flatMap({ Int($0) })
+            else { continue }
+            children[parent, default: []].append(process)
+        }
+        var family = own
+        var new = Array(own)
+        while let parent = new.popLast() {
+            for child in children[parent] ?? [] where family.insert(child).inserted { new.append(child) }
+        }
+        return family
     }
 
     private static func clients(of processes: [Int], own: Set<Int>, _ root: SystemRoot) -> [Client: Usage] {

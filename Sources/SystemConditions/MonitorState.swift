@@ -16,7 +16,7 @@ final class MonitorState: Sendable {
     private struct Heard {
         var facts = BusFacts.unknown("not asked yet")
         var readings: ConditionReadings?
-        var eventDriven: ConditionSet = []
+        var eventDriven: ConditionSet = .all
     }
 
     /// Readable when there are new orders.

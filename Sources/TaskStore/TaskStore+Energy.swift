@@ -34,7 +34,7 @@ extension TaskStore {
         }
     }
 
-    /// Sums of each job since the hour of a moment (seconds since 1970).
+    /// Sums of each job since the hour of a moment (seconds since 1970); any number will do.
     package func energy(since moment: Double) throws(StoreError) -> [EnergyRecord] {
         try read { db in
             try Row.fetchAll(
@@ -42,7 +42,7 @@ extension TaskStore {
                 sql: """
                     SELECT job, measured, sum(joules) AS joules FROM energy WHERE hour >= ?
                     GROUP BY job, measured ORDER BY job
-                    """, arguments: [Int64(moment / Self.hour)]
+                    """, arguments: [(moment / Self.hour).rounded(.down)]
             ).map { row in
                 let job: Int64 = row["job"]
                 return EnergyRecord(

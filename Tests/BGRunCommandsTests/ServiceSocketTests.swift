@@ -20,16 +20,40 @@ import Testing
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let status = withAddress(path) { bind(descriptor, $0, $1) }
+        try #require(status == 0 && listen(descriptor, 8) == 0)
+        return descriptor
+    }
+
+    private func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
         }
-        try #require(status == 0 && listen(descriptor, 8) == 0)
-        return descriptor
+    }
+
+    /// Asks the service, and hears it to the end.
+    ///
+    /// - Returns: The first line of the answer, and the length of all of it in bytes.
+    private func ask(_ target: String) throws -> (line: String, length: Int) {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        let path = try socketPath()
+        try #require(withAddress(path) { connect(descriptor, $0, $1) } == 0)
+        let request = Data("GET \(target) HTTP/1.1\r\nHost: bgrun\r\nConnection: close\r\n\r\n".utf8)
+        try #require(request.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == request.count)
+        var (start, length) = (Data(), 0)
+        var part = Data(count: 64 << 10)
+        while true {
+            let count = part.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            try #require(count >= 0)
+            guard count > 0 else { break }
+            if start.isEmpty { start = part.prefix(count) }
+            length += count
+        }
+        return (String(String(decoding: start, as: UTF8.self).prefix { !$0.isNewline }), length)
     }
 
     /// Starts `bgrun service run` with the socket as sd_listen_fds(3) says.
@@ -66,6 +90,42 @@ import Testing
         #expect(waitpid(process, &status, 0) == process)
         #expect(status == 0)
         #expect(access(path, F_OK) == 0, "it belongs to whoever made it")
+    }
+
+    @Test("rule 97: usage of what is no number of days is refused, and the service goes on")
+    func usageOfNoDays() throws {
+        #expect(try service.bgrun("run", "--detach", "--", "sleep", "600").status == 0)
+        let process = try #require(try service.serviceProcess())
+        for days in ["nan", "inf", "-inf", "-1", "1e18", "36501", "much"] {
+            #expect(try ask("/v1/usage?days=\(days)").line.hasPrefix("HTTP/1.1 400 "), "\(days)")
+            #expect(try service.bgrun("usage", "--days=\(days)").status == 64, "\(days)")
+        }
+        for query in ["", "?days=0", "?days=0.5", "?days=36500"] {
+            #expect(try ask("/v1/usage\(query)").line.hasPrefix("HTTP/1.1 200 "), "\(query)")
+        }
+        #expect(try service.serviceProcess() == process)
+        #expect(try service.bgrun("cancel", "1").status == 0)
+    }
+
+    @Test func aLongLogTakesLittleOfTheService() throws {
+        #expect(try service.bgrun("run", "--detach", "--", "sleep", "600").status == 0)
+        let process = try #require(try service.serviceProcess())
+        let log = service.place.path + "/.state/bgrun/logs/1.log"
+        #expect(service.comes { access(log, F_OK) == 0 })
+        let length = 256 << 20
+        #expect(truncate(log, length) == 0)
+        /// The most memory that it ever had, in bytes (proc_pid_status(5)).
+        func peak() throws -> Int {
+            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+            return try #require(Int(line.filter(\.isNumber))) << 10
+        }
+        let before = try peak()
+        let answer = try ask("/v1/jobs/1/log")
+        #expect(answer.line.hasPrefix("HTTP/1.1 200 "))
+        #expect(answer.length > length)
+        #expect(try peak() - before < length / 4)
+        #expect(try service.bgrun("cancel", "1").status == 0)
     }
 
     @Test func onlyItsOwnerReachesTheSocket() throws {

@@ -33,12 +33,14 @@ final class Keeper: Sendable {
     deinit { keeper.shutDown() }
 
     /// Runs a script of the shell.
-    func submit(_ script: String, mode: TaskKind = .continued) throws -> UInt64 {
+    func submit(_ script: String, mode: TaskKind = .continued, name: String = "script", begin: Double? = nil) throws
+        -> UInt64
+    {
         try keeper.submit(
             JobSubmission(
                 work: .command, arguments: ["/bin/sh", "-c", script], folder: folder,
-                environment: ["PATH": "/usr/bin:/bin"], mode: mode, title: "A script", name: "script",
-                initiator: .terminal)
+                environment: ["PATH": "/usr/bin:/bin"], mode: mode, title: "A script", name: name,
+                earliestBegin: begin, initiator: .terminal)
         ).id
     }
 

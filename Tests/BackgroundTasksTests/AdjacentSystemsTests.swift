@@ -207,6 +207,17 @@ import Testing
 
     // MARK: Activities
 
+    @Test("rule 100, A47: the interval of an activity may be any number")
+    func anyInterval() throws {
+        let machine = try photosMachine()
+        let activity = NSBackgroundActivityScheduler(identifier: id("tidy"), scheduler: machine.scheduler)
+        for (seconds, taken) in [(.nan, 0), (.infinity, 1e12), (-1, 0), (60, 60)] as [(Double, Double)] {
+            activity.interval = seconds
+            activity.tolerance = seconds
+            #expect(activity.interval == taken && activity.tolerance == taken)
+        }
+    }
+
     @Test("rule 100, A47: an activity is asked to defer when conditions change, and is called again when they are back")
     func deferring() async throws {
         let machine = try photosMachine()

@@ -1,18 +1,32 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import Foundation
+import SystemConditions
 import TaskModel
 import Testing
 
 @Suite struct ConditionSamplingTests {
     @Test("rule 54: conditions that report their changes are never looked at while work waits for them")
     func reported() {
-        #expect(
-            ConditionSampling(isRunning: false, awaited: [ConditionSet(.externalPower), ConditionSet(.network)])
-                == .none)
-        #expect(ConditionSampling(isRunning: false, awaited: []) == .none)
-        let sampling = ConditionSampling(isRunning: false, awaited: [ConditionSet(.thermal), ConditionSet(.network)])
-        #expect(sampling.kinds == ConditionSet(.thermal))
+        func sampling(_ awaited: [ConditionKind]) -> ConditionSampling {
+            ConditionSampling(isRunning: false, awaited: ConditionSet(awaited), eventDriven: .all)
+        }
+        #expect(sampling([.externalPower, .network]) == .none)
+        #expect(sampling([]) == .none)
+        #expect(sampling([.thermal, .network]).kinds == ConditionSet(.thermal))
+        // The profile of the machine reports itself, the person's switch does not.
+        #expect(sampling([.lowPowerMode]).kinds == ConditionSet(.lowPowerMode))
+    }
+
+    @Test("rule 54: where no event tells of power and network, they are looked at")
+    func unheard() {
+        let awaited = ConditionSet([.externalPower, .network])
+        let neither = ConditionSampling(isRunning: false, awaited: awaited, eventDriven: [])
+        #expect(neither.kinds == awaited && neither.interval != nil)
+        let power = ConditionSampling(isRunning: false, awaited: awaited, eventDriven: ConditionSet(.externalPower))
+        #expect(power.kinds == ConditionSet(.network))
+        let running = ConditionSampling(isRunning: true, awaited: [], eventDriven: [])
+        #expect(running.kinds == ConditionSampling.unreported.union(awaited))
     }
 
     @Test("rule 54: while nothing runs or waits nothing is looked at, and while work runs what could stop it is")
@@ -31,5 +45,8 @@ import Testing
         try machine.scheduler.submit(request)
         #expect(machine.scheduler.why(id("tidy")).map(\.code) == ["condition.externalPower"])
         #expect(machine.conditions.sampled.isEmpty)
+        machine.conditions.hearOnly([])
+        machine.conditions.change { $0.isLowPowerMode = true }
+        #expect(machine.conditions.sampled == ConditionSet([.externalPower, .lowPowerMode]))
     }
 }

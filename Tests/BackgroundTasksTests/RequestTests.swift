@@ -57,6 +57,19 @@ import Testing
         #expect(copy.conditionsThatMustBeKnown == [.network, .idle] && copy.expectedWork == .seconds(90))
     }
 
+    @Test(
+        "rule 14: a begin date that is none, or beyond all calendars, is no fault",
+        arguments: [
+            (.nan, 0), (.infinity, 1e12), (1e300, 1e12), (-.infinity, -1e12), (2.5e11, 2.5e11),
+        ] as [(Double, Double)])
+    func farDates(seconds: Double, taken: Double) throws {
+        let original = BGProcessingTaskRequest(identifier: "b")
+        original.earliestBeginDate = Date(timeIntervalSince1970: seconds)
+        let copy = try #require(original.copy() as? BGProcessingTaskRequest)
+        let date = try #require(copy.earliestBeginDate)
+        #expect(abs(date.timeIntervalSince1970 - taken) < 1)
+    }
+
     @Test("rule 13: a copy has the class of its original")
     func classes() throws {
         let research = BGHealthResearchTaskRequest(identifier: "r")

@@ -31,6 +31,22 @@ import Testing
         }
     }
 
+    @Test("rule 54: a moment further away than the kernel counts is no fault, and does not come")
+    func farMoment() async {
+        let clock = SystemClock()
+        let (rings, ring) = AsyncStream<Int>.makeStream()
+        let far = clock.makeAlarm { ring.yield(1) }
+        let near = clock.makeAlarm { ring.yield(2) }
+        far.set(at: .seconds(1_000_000_000_000))
+        near.set(at: clock.now + .milliseconds(20))
+        var heard = rings.makeAsyncIterator()
+        let first = await heard.next()
+        #expect(first == 2)
+        far.set(at: .zero)
+        let second = await heard.next()
+        #expect(second == 1)
+    }
+
     @Test("rule 54: the clock does not go back, and the wall clock shows this century")
     func readings() {
         let clock = SystemClock()

@@ -37,6 +37,26 @@ import Testing
         #expect(values.allSatisfy { abs($0 - values[0]) < 1e-6 })
     }
 
+    /// The places 0.5, 4.5 and so on, and 5, of which the scale's rounding leaves a little more or less.
+    @Test func placesInTheMiddleOfTwoElementsAndOnOneAreMet() throws {
+        for (mode, nearest, extent, scale, elements) in [
+            ("half_pixel_symmetric", "round_prefer_floor", 14, 0.75, [0, 2, 3, 4, 6, 7, 8, 10, 11, 12]),
+            ("asymmetric", "floor", 10, 1.2, [0, 0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9]),
+        ] {
+            var fixture = GraphFixture(seed: 1)
+            fixture.inputs["x"] = try Tensor(
+                .float32, shape: [1, 1, extent, 1], doubles: (0..<extent).map { Double($0) })
+            fixture.initialisers["scales"] = try Tensor(.float32, shape: [4], doubles: [1, 1, scale, 1])
+            let model = fixture.model([
+                node(
+                    "Resize", ["x", "", "scales"], "y",
+                    ["coordinate_transformation_mode": .string(mode), "nearest_mode": .string(nearest)], opset: 19)
+            ])
+            let found = try ReferenceRunner().run(model, inputs: fixture.inputs)[0]
+            #expect(found.doubles() == elements.map { Double($0) }, "\(mode)")
+        }
+    }
+
     @Test(arguments: ["nearest", "linear", "cubic"], [0, 1])
     func theOrderOfAxesMakesNoDifference(mode: String, antialias: Int) throws {
         var fixture = GraphFixture(seed: 3)

@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    @Test("rule 73: nobody waits for a process that does not read")
+    func aFullChannelRefuses() throws {
+        let (host, worker) = try #require(PacketChannel.pair(.compact))
+        defer {
+            host.closeDescriptor()
+            worker.closeDescriptor()
+        }
+        for _ in 0..<100_000 {
+            switch host.send(Message.samples[0], waiting: false) {
+            case .done: continue
+            case .refused(let status): #expect(status == EAGAIN)
+            case .closed: Issue.record("the other side is there")
+            }
+            return
+        }
+        Issue.record("it was never full")
+    }
+
     /// A worker may have become anybody's by a hostile picture.
     @Test func damagedPacketsAreMessagesOrEndTheTalk() throws {
         let (host, worker) = try #require(PacketChannel.pair(.compact))

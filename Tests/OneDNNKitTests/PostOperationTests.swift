@@ -160,6 +160,29 @@ import Testing
         #expect(kinds.isSuperset(of: ["Binary", "InnerProduct", "TransposedConvolution"]), "\(kinds)")
     }
 
+    /// Another operand by channel where nothing lies behind the channels.
+    @Test(arguments: [[2, 2, 1, 1], [3, 20, 1], [2, 16, 1, 1, 1], [1, 3, 1, 1], [4, 5]])
+    func operandsByChannelOfSinglePixels(dimensions: [Int]) throws {
+        var fixture = try Fixture(seed: 1)
+        var channels = dimensions.map { _ in 1 }
+        channels[1] = dimensions[1]
+        let source = Tensor.random(dimensions, using: &fixture.generator)
+        let factors = Tensor.random(channels, using: &fixture.generator)
+        let shifts = Tensor.random(channels, using: &fixture.generator)
+        let (same, operand) = (try MemoryDescriptor(dimensions, .float32), try MemoryDescriptor(channels, .float32))
+        let operation = Binary(.multiply, same, operand, destination: same)
+        let attributes = Attributes([.binary(.add, operand)])
+        let expected = source.values.indices.map { place in
+            let at = source.indices(place)
+            return source.values[place] * factors.repeating(at) + shifts.repeating(at)
+        }
+        let result = try fixture.run(
+            operation, with: attributes,
+            [.source: source, .secondSource: factors, .postOperation(0): shifts])
+        // Two roundings.
+        expectClose(result, expected, tolerance: 0x1p-22, "\(operation) with \(attributes)")
+    }
+
     @Test func operandsThatLieOtherwiseAreRefused() throws {
         let engine = try CPUEngine()
         func any(_ dimensions: [Int]) throws -> MemoryDescriptor {

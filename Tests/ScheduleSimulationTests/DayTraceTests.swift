@@ -58,6 +58,31 @@ import Testing
     }
 
     @Test(
+        "Times are those that the clock will show, also after it has been put forward or back",
+        arguments: [
+            // Central Europe: at 02:00 on 28 March 2027 it is 03:00, at 03:00 on 25 October 2026 it is 02:00.
+            ("2026-11-28T12:00Z", "2027-07-01T12:00", "2027-07-01T10:00Z"),
+            ("2026-07-01T12:00Z", "2027-01-01T12:00", "2027-01-01T11:00Z"),
+            ("2026-11-28T12:00Z", "2027-07-01T12:00Z", "2027-07-01T12:00Z"),
+            ("2027-03-27T20:00Z", "08:00", "2027-03-28T06:00Z"), ("2026-10-24T20:00Z", "08:00", "2026-10-25T07:00Z"),
+            ("2027-03-27T18:00Z", "20:30 +1d", "2027-03-28T18:30Z"),
+            ("2027-03-27T20:00Z", "+12h", "2027-03-28T08:00Z"),
+            ("2027-03-27T20:00Z", "02:30", "2027-03-28T01:30Z"), ("2026-10-24T20:00Z", "02:30", "2026-10-25T00:30Z"),
+            ("2026-10-25T01:10Z", "02:30", "2026-10-25T01:30Z"),
+            ("2027-03-28T10:00Z", "2027-03-28T11:30", "2027-03-28T09:30Z"),
+        ])
+    func putClocks(now: String, text: String, moment: String) throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        func offset(_ moment: Duration) -> Int {
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.components.seconds)))
+        }
+        var start = try #require(WallTime(now))
+        start.offsetSeconds = offset(start.sinceEpoch)
+        let time = try #require(DayTraceReader.time(text, start: start, offset: offset))
+        #expect(start.sinceEpoch + time == WallTime(moment)?.sinceEpoch)
+    }
+
+    @Test(
         "What is no time is refused", arguments: ["", "24:00", "8", "08:60", "08:00 2h", "2026-02-29T08:00", "+", "::"])
     func noTimes(text: String) throws {
         let start = try #require(WallTime("2026-03-02T08:00Z"))

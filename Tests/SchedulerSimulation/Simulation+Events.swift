@@ -110,7 +110,9 @@ extension Simulation {
 
     mutating func pause(_ index: Int) throws(Violation) {
         let job = jobs[index]
-        if job.state == .live, job.phase != .expiring { jobs[index].isPausedByPerson = true }
+        if job.state == .waiting || job.state == .live && job.phase != .expiring {
+            jobs[index].isPausedByPerson = true
+        }
         log { _ in "a person pauses [\(job.id)]" }
         try settle(core.pause(job.id, at: now))
     }

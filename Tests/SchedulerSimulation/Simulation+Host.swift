@@ -38,7 +38,9 @@ extension Simulation {
             expectedRequeues.remove(at: place)
             // Its turn was cut short, so nothing passes it over now.
             if jobs[index].goesOnAfterwards { jobs[index].passedAt = now }
+            let isPaused = jobs[index].isPausedByPerson
             leaveRun(index)
+            jobs[index].isPausedByPerson = isPaused
             jobs[index].state = .waiting
             jobs[index].waitsSince = now
             jobs[index].wasDue = true
@@ -81,6 +83,7 @@ extension Simulation {
         guard programs[job.program].isPresent else { throw broken(.room, id, "its program is not there") }
         guard launch.isSimulated == (simulated == id) else { throw broken(.room, id, "it is wrongly simulated") }
         if !launch.isSimulated {
+            guard !job.isPausedByPerson else { throw broken(.room, id, "its person has not resumed it") }
             guard isAvailable(job.program) else { throw broken(.room, id, "its program is switched off") }
             guard job.wasDue || job.request.kind == .continued || (job.request.earliestBegin ?? wall) <= wall else {
                 throw broken(.room, id, "it is not due")
@@ -101,6 +104,8 @@ extension Simulation {
         jobs[index].device = launch.device
         jobs[index].terms = launch.terms
         jobs[index].isSimulated = launch.isSimulated
+        // A launch to try something out is one all the same.
+        jobs[index].isPausedByPerson = false
         jobs[index].started = now
         jobs[index].startStep = step
         // After ten minutes it may have had its turn before foreground work, and keeps it for a while.

@@ -122,6 +122,7 @@ extension Simulation {
         case .ended: return false
         case .live: return job.phase == .paused && !job.isPausedByPerson
         case .waiting:
+            guard !job.isPausedByPerson else { return false }
             guard programs[job.program].isPresent, isAvailable(job.program), job.notBefore ?? now <= now else {
                 return false
             }

@@ -47,6 +47,32 @@ import Testing
         #expect(bench.state(id) == .running)
     }
 
+    @Test("rule 94: a task that was paused while it waited does not start before it is resumed")
+    func aWaitingTaskIsPaused() throws {
+        var bench = Bench()
+        bench.conditions { $0.userIdle = false }
+        let id = try bench.admit("p1", .processing)
+        bench.tell { $0.pause(id, at: $1) }
+        bench.conditions { $0.userIdle = true }
+        bench.advance(by: .seconds(3_600))
+        #expect(bench.launches(of: id).isEmpty && bench.reasons(id) == ["pausedByPerson"])
+        bench.tell { $0.resume(id, at: $1) }
+        #expect(bench.state(id) == .running)
+    }
+
+    @Test("rule 94: a paused task whose process is lost stays paused")
+    func aPauseOutlastsACrash() throws {
+        var bench = Bench()
+        let id = try bench.admit("a", .continued)
+        bench.tell { $0.pause(id, at: $1) }
+        bench.tell { $0.paused(id, at: $1) }
+        bench.tell { $0.crashed(id, code: "signal9", at: $1) }
+        bench.advance(by: .seconds(3_600))
+        #expect(bench.launches(of: id).count == 1 && bench.reasons(id) == ["pausedByPerson"])
+        bench.tell { $0.resume(id, at: $1) }
+        #expect(bench.state(id) == .running)
+    }
+
     @Test("rule 37: a backoff outlasts a switch that goes off and on")
     func aBackoffOutlastsASwitch() throws {
         var bench = Bench(devices: [Bench.gpu])

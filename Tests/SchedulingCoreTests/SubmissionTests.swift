@@ -27,6 +27,44 @@ import Testing
         #expect(rejection?.first.detail == "identifierShape")
     }
 
+    @Test("rule 2: names like a malformed one are told, but none is sought for one that is too long to be one of them")
+    func closestNames() {
+        var bench = Bench()
+        let near = bench.rejection(Bench.request("p1 ", .processing))
+        #expect(near?.sentence.contains("Closest: \"org.example.p1\"") == true)
+        let long = bench.rejection(Bench.request(String(repeating: "a", count: 200), .processing))
+        #expect(long?.first.detail == "identifierShape")
+        #expect(long?.sentence.contains("Closest") == false)
+    }
+
+    @Test(
+        "rule 47: a claim that cannot be is refused, and what others claim counts as before",
+        arguments: [Int.min, -1, .max])
+    func impossibleClaim(bytes: Int) throws {
+        var bench = Bench(devices: [Bench.gpu])
+        for claim in [TaskRequest.Claim(memoryBytes: bytes), .init(deviceMemoryBytes: bytes)] {
+            let rejection = bench.rejection(Bench.request("cont.x", .continued) { $0.claim = claim })
+            #expect(rejection?.code == .notPermitted)
+            #expect(rejection?.failures.map(\.detail) == ["claimImpossible"])
+        }
+        let first = try bench.admit("cont.y", .continued) { $0.claim.memoryBytes = 5 << 30 }
+        let second = try bench.admit("cont.z", .continued) { $0.claim.memoryBytes = 5 << 30 }
+        #expect(bench.state(first) == .running)
+        #expect(bench.reasons(second) == ["memoryClaim"])
+    }
+
+    @Test("rule 47: the largest claims are added up where nobody knows what is free")
+    func largestClaims() throws {
+        var settings = SchedulerSettings()
+        settings.cpuSlots = 100
+        var bench = Bench(settings: settings)
+        bench.conditions { $0.availableMemoryBytes = nil }
+        for index in 0..<100 {
+            let id = try bench.admit("cont.\(index)", .continued) { $0.claim.memoryBytes = 1 << 50 }
+            #expect(bench.state(id) == .running)
+        }
+    }
+
     @Test(
         "rule 20, A13: a required GPU that is missing is refused at submission with every cause, and nothing is stored")
     func missingGPU() {

@@ -32,6 +32,19 @@ struct AllowedHoursTests {
         #expect(spans == ["2026-01-10T17:00:00Z 2026-01-10T18:30:00Z"])
     }
 
+    @Test("rule 51: quiet hours follow the machine to another time zone")
+    func anotherZone() async {
+        // In a process of its own, for a process has one time zone.
+        await #expect(processExitsWith: .success) {
+            let hours = AllowedHours(quietHours: try QuietHours.parse("12:00-13:00"))
+            let midnight = Duration.seconds(1_768_003_200)
+            setenv("TZ", "UTC", 1)
+            #expect(hours.blocked(from: midnight, days: 1).first?.lowerBound == midnight + .seconds(12 * 3_600))
+            setenv("TZ", "America/New_York", 1)
+            #expect(hours.blocked(from: midnight, days: 1).first?.lowerBound == midnight + .seconds(17 * 3_600))
+        }
+    }
+
     @Test("rule 51: the night on which clocks are put forward is an hour shorter, the other an hour longer")
     func summerTime() throws {
         // Central Europe: at 02:00 on 29 March 2026 it is 03:00, at 03:00 on 25 October it is 02:00.

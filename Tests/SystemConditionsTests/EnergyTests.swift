@@ -61,6 +61,22 @@ struct EnergyTests {
         #expect(meter.take(at: .seconds(12)) == nil)
     }
 
+    @Test("rule 97: whatever a battery says is no fault, and its sign does not count")
+    func hostileBattery() throws {
+        let fixture = try Fixture(Laptop.files)
+        let battery = "sys/class/power_supply/BAT0"
+        var meter = EnergyMeter(root: fixture.root)
+        try fixture.write("\(Int.min)\n", to: "\(battery)/current_now")
+        try fixture.write("\(Int.min)\n", to: "\(battery)/voltage_now")
+        #expect(meter.take(at: .seconds(0)) == nil)
+        try fixture.write("\(Int.min)\n", to: "\(battery)/power_now")
+        #expect(meter.take(at: .seconds(1)) == nil)
+        #expect((meter.take(at: .seconds(2)) ?? 0) > 0)
+        try fixture.write("-15000000\n", to: "\(battery)/power_now")
+        _ = meter.take(at: .seconds(3))
+        #expect(meter.take(at: .seconds(13)) == 150)
+    }
+
     @Test("rule 97: a machine that counts nothing, or nonsense, has no energy")
     func nothing() throws {
         for files in [[:], ["\(Self.rapl)0/name": "package-0", "\(Self.rapl)0/energy_uj": "much"]] {

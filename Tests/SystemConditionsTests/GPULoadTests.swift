@@ -44,6 +44,21 @@ struct GPULoadTests {
         #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(1)).value == 20)
     }
 
+    @Test("rule 40: what our processes started is ours", arguments: ["gpu_busy_percent", "vendor"])
+    func whatOursStarted(file: String) throws {
+        let card = file == "vendor" ? ["sys/class/drm/card0/device/vendor": "0x8086\n"] : Self.card
+        let fixture = try Fixture(card)
+        var meter = GPULoadMeter()
+        for (process, parent) in [(10, 1), (11, 10), (12, 11), (20, 1)] {
+            try fixture.write("\(process) (a) b) S \(parent) 0 0\n", to: "proc/\(process)/stat")
+        }
+        for process in [12, 20] { try put(fixture, process: process, client(process, nanoseconds: 0)) }
+        _ = fixture.gpuLoad(&meter, own: [10], at: .zero)
+        try put(fixture, process: 12, client(12, nanoseconds: 600_000_000))
+        try put(fixture, process: 20, client(20, nanoseconds: 200_000_000))
+        #expect(fixture.gpuLoad(&meter, own: [10], at: .seconds(1)).value == 20)
+    }
+
     @Test("rule 40: where the card has no figure, the other processes' engine times are added up")
     func engineTimes() throws {
         let fixture = try Fixture(["sys/class/drm/card0/device/vendor": "0x8086\n"])

@@ -217,12 +217,12 @@ import Testing
         _ = try open()
         let queue = try DatabaseQueue(path: folder.path + "/tasks.sqlite")
         try queue.write { db in
-            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('9 of the future')")
+            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99 of the future')")
         }
         let error = #expect(throws: StoreError.self) { try self.open() }
         #expect(error?.code == .newerVersion)
         let count = try queue.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations WHERE identifier LIKE '9%'")
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations WHERE identifier LIKE '99%'")
         }
         #expect(count == 1)
     }
@@ -253,5 +253,14 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: file))
         let error = #expect(throws: StoreError.self) { try TaskStore(folder: file + "/state", program: "1") }
         #expect(error?.code == .cannotOpen)
+    }
+    @Test("rule 97: energy is summed from the hour of a moment on, whatever number that is")
+    func energySinceAMoment() throws {
+        let store = try open()
+        let record = EnergyRecord(job: 1, joules: 2, isMeasured: true)
+        try store.addEnergy([record, record], at: 7_300)
+        let sum = EnergyRecord(job: 1, joules: 4, isMeasured: true)
+        for moment in [7_200, 10_799, -1e300, -Double.infinity] { #expect(try store.energy(since: moment) == [sum]) }
+        for moment in [10_800, 1e300, Double.infinity, .nan] { #expect(try store.energy(since: moment).isEmpty) }
     }
 }

@@ -54,21 +54,24 @@ struct ModelCommand: ParsableCommand {
 
     func run() throws {
         var times: ModelProfile?
+        var summary: ModelSummary?
         do throws(ModelError) {
             let model = try ModelImporter().load(path: path)
             if profile {
                 times = try ModelProfile(model, extents: extents ?? [:])
             } else {
-                let summary = try ModelSummary(model, extents: extents ?? [:])
-                try? StandardOutput.print(json ? JSONText.encode(summary) + "\n" : ModelText.text(summary, path))
+                summary = try ModelSummary(model, extents: extents ?? [:])
             }
         } catch {
             let ending = WorkEnding.refused(error, path)
             StandardError.write(ending.text)
             throw ending.status.code
         }
+        if let summary {
+            try StandardOutput.print(json ? JSONText.encode(summary) + "\n" : ModelText.text(summary, path))
+        }
         guard let times else { return }
-        try? StandardOutput.print(times.text())
+        try StandardOutput.print(times.text())
         guard let trace else { return }
         do {
             try times.trace().write(to: URL(filePath: trace), options: .atomic)

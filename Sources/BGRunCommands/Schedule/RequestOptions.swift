@@ -71,7 +71,7 @@ struct RequestOptions: ParsableArguments {
         if notIdle { request.requiresIdle = false }
         if gpu { request.requiredResources.insert(.gpu) }
         if preferGpu { request.preferredResources.insert(.gpu) }
-        if let at { request.earliestBegin = DayTraceReader.time(at, start: now).map { now.sinceEpoch + $0 } }
+        if let at { request.earliestBegin = ThisMachine.wait(until: at, from: now).map { now.sinceEpoch + $0 } }
         if let strategy { request.strategy = strategy == "fail" ? .fail : .queue }
         if let memory { request.claim.memoryBytes = memory.bytes }
         if let gpuMemory { request.claim.deviceMemoryBytes = gpuMemory.bytes }
@@ -155,7 +155,7 @@ struct DescribedRequest {
 
     private static func floor(_ value: DescribedValue, now: WallTime) -> Duration? {
         guard let text = value.text() else { return nil }
-        guard let time = DayTraceReader.time(text, start: now) else {
+        guard let time = ThisMachine.wait(until: text, from: now) else {
             value.refuse("notATime", "\"\(text)\" is no time.", fix: "Write a time as 22:00, +2h or 2026-03-02T22:00.")
             return nil
         }

@@ -47,10 +47,21 @@ struct ThisMachine {
     static func currentTime() -> WallTime {
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME, &clock)
-        var seconds = clock.tv_sec
+        let now = Duration.seconds(clock.tv_sec)
+        return WallTime(sinceEpoch: now, offsetSeconds: offset(at: now))
+    }
+
+    /// Time from a moment to the one that a person names by the machine's clock; nil for what is no time.
+    static func wait(until text: String, from now: WallTime) -> Duration? {
+        DayTraceReader.time(text, start: now, offset: offset)
+    }
+
+    /// Seconds that the machine's clock is ahead of UTC at a moment since 1970.
+    private static func offset(at moment: Duration) -> Int {
+        var seconds = time_t(moment.components.seconds)
         var parts = tm()
         localtime_r(&seconds, &parts)
-        return WallTime(sinceEpoch: .seconds(clock.tv_sec), offsetSeconds: parts.tm_gmtoff)
+        return parts.tm_gmtoff
     }
 
     /// A scheduler with one program and nothing to do, at time zero.

@@ -153,7 +153,7 @@ struct RunCommand: ParsableCommand {
 
     /// Time from now to the next such time of day, or to that date.
     private static func wait(until text: String) -> Duration? {
-        DayTraceReader.time(text, start: ThisMachine.currentTime())
+        ThisMachine.wait(until: text, from: ThisMachine.currentTime())
     }
 
     private var hasConditions: Bool {

@@ -116,7 +116,7 @@ final class JobFollower {
         case .record: event.text.map { _ = StandardOutput.write($0 + "\n") }
         case .stopping:
             display.stopping(event.reason ?? "", event.text ?? "Stopping.")
-        case .job: event.job.map(showReasons)
+        case .job: if let job = event.job, job.state.isActive { showReasons(job) }
         case .ended: final = event.job
         }
     }
@@ -146,6 +146,8 @@ final class JobFollower {
         if wantsJSON { try StandardOutput.print((job.summary ?? JSONText.encode(job)) + "\n") }
         if job.outcome?.hasPrefix("stopped") == true {
             display.note("bgrun resume \(id) takes it up again.")
+        } else if job.outcome == "cancelled" {
+            display.note("Job \(id) was cancelled.")
         } else if job.text == nil, job.outcome?.hasPrefix("failed") == true {
             display.note("Job \(id) has failed: \(job.outcome ?? ""). bgrun logs \(id) shows what it wrote.")
         }

@@ -102,7 +102,7 @@ extension ExitStatus {
         case "noSuchJob", "noFolder", "noLog", "notRunning", "notWaiting", "deviceUnused", "unknownCondition",
             "notLaunched":
             .missingInput
-        case "jobEnded", "notResumable", "noCommand", "nulByte": .usage
+        case "jobEnded", "notResumable", "noCommand", "nulByte", "badNumber", "badDays": .usage
         case "draining", "busy", "lost": .stoppedEarly
         case "writeFailed": .writeFailed
         case "otherUser", "simulationOff": .notPermitted

@@ -26,7 +26,9 @@ struct UsageCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard days > 0, days <= 36_500 else { throw ValidationError("--days takes a number above 0") }
+        guard UsageDocument.possibleDays.contains(days) else {
+            throw ValidationError("--days takes a number from 0 to \(Int(UsageDocument.possibleDays.upperBound))")
+        }
     }
 
     func run() throws {

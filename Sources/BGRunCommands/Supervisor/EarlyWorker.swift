@@ -10,7 +10,7 @@ enum EarlyWorker {
 
     /// To be called before there is another thread.
     static func begin(_ arguments: [String]) {
-        guard arguments.contains(JobChannelOption.name) else { return }
+        guard JobChannelOption.isIn(arguments) else { return }
         let worker = try? WorkerProcess()
         started.withLock { $0 = worker }
     }

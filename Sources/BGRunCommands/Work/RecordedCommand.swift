@@ -10,10 +10,7 @@ struct RecordedCommand: Codable, Hashable, Sendable {
 
     /// That of this process, without what only its host gave it.
     static var ofThisProcess: RecordedCommand {
-        var arguments = Array(CommandLine.arguments.dropFirst())
-        if let place = arguments.firstIndex(of: JobChannelOption.name) {
-            arguments.removeSubrange(place..<min(place + 2, arguments.count))
-        }
+        let arguments = JobChannelOption.removed(from: Array(CommandLine.arguments.dropFirst()))
         return RecordedCommand(arguments: arguments, folder: FileManager.default.currentDirectoryPath)
     }
 

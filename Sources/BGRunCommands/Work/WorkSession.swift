@@ -130,10 +130,9 @@ struct WorkSession<Kind: Work> {
         defer { withExtendedLifetime(lock) {} }
         let last = try store.lookUp(work.request.identifier)
         let volume = OutputTrouble.volume(of: folder)
-        // Nobody looks on: what stands below a volume that is not mounted is no place for its outputs.
-        if host != nil, let last, last.continues, let before = last.volume, volume != before, access(folder, F_OK) != 0
+        if host != nil, let last, last.continues, access(folder, F_OK) != 0,
+            let cause = causeOfAbsence(of: folder, before: last.volume, now: volume)
         {
-            let cause = "The volume that \(folder) was on is not mounted."
             var ending = WorkEnding(
                 .stopped(.conditionLost(.outputVolume)), .writeFailed, text: "bgrun: \(cause)\n")
             ending.cause = cause
@@ -174,6 +173,14 @@ struct WorkSession<Kind: Work> {
             volume: volume, now: Self.wallTime)
         Leftovers.remove(from: plan.outputFolders)
         return try carryOut(plan, store, job, offer, signals, early, report, outputs, own)
+    }
+
+    /// Nobody looks on: what stands below a volume that is not mounted is no place for the outputs of a job that had one,
+    /// nor is a folder that is made anew after the job's own was moved.
+    private func causeOfAbsence(of folder: String, before: Int64?, now: Int64?) -> String? {
+        if let before, before != now { return "The volume that \(folder) was on is not mounted." }
+        let isAgain = JobAttempt.isAgain(ProcessInfo.processInfo.environment)
+        return isAgain ? "\(folder) was moved or removed while the job ran." : nil
     }
 
     /// Waits until the scheduler of this process lets the work start.

@@ -31,7 +31,10 @@ package enum ServiceRouter {
             return Answer.document(service.status)
         }
         v1.get("usage") { request, _ in
-            let days = request.uri.queryParameters["days"].flatMap { Double($0) } ?? 1
+            let text = request.uri.queryParameters["days"]
+            guard let days = text.map({ Double($0) }) ?? 1, UsageDocument.possibleDays.contains(days) else {
+                return noDays
+            }
             return await Answer.of { () throws(Refusal) in try keeper.usage(period: days * 86_400) }
         }
         v1.post("devices/clear") { _, _ in
@@ -71,7 +74,7 @@ package enum ServiceRouter {
         }
         v1.get("jobs/:id/log") { request, context in
             guard let id = job(context) else { return unknown }
-            return log(of: id, keeper)
+            return await log(of: id, keeper)
         }
         v1.post("jobs/:id/:verb") { _, context in
             guard let id = job(context) else { return unknown }
@@ -106,6 +109,14 @@ package enum ServiceRouter {
     private static var unknown: Response {
         Answer.refusal(
             .init(code: "noSuchJob", sentence: "Jobs have numbers.", fix: "GET /v1/jobs lists them."), .notFound)
+    }
+
+    private static var noDays: Response {
+        let last = Int(UsageDocument.possibleDays.upperBound)
+        return Answer.refusal(
+            .init(
+                code: "badDays", sentence: "\"days\" is no number from 0 to \(last).",
+                fix: "Give how many days are looked back, or nothing for one."))
     }
 
     private static func sentence(_ error: any Error) -> String {
@@ -148,13 +159,40 @@ package enum ServiceRouter {
         ByteBuffer(string: "id: \(event.id)\nevent: \(event.kind.rawValue)\ndata: \(JSONDocument.encode(event))\n\n")
     }
 
-    private static func log(of id: UInt64, _ keeper: JobKeeper) -> Response {
-        guard let data = FileManager.default.contents(atPath: keeper.place.log(of: id)) else {
+    // MARK: Logs
+
+    /// Bytes of a log that are held at once.
+    private static let logPart = 256 << 10
+
+    /// In parts, so that the longest log takes no more of the service, and as far as it reaches now: its job may write
+    /// faster than its reader reads.
+    private static func log(of id: UInt64, _ keeper: JobKeeper) async -> Response {
+        let path = keeper.place.log(of: id)
+        let opened = await OwnThreads.block { () throws -> (FileHandle, UInt64) in
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: 0)
+            return (file, size)
+        }
+        guard case .success((let file, let size)) = opened else {
             return Answer.refusal(
                 .init(
                     code: "noLog", sentence: "There is no log of a job \(id).",
                     fix: "A log begins with the job's first run."))
         }
-        return Answer.text(data, .ok, "text/plain; charset=utf-8")
+        return Response(
+            status: .ok, headers: Answer.headers("text/plain; charset=utf-8"),
+            body: .init { writer in
+                var left = Int(size)
+                while left > 0 {
+                    let count = min(left, Self.logPart)
+                    let read = await OwnThreads.block { () throws -> Data? in try file.read(upToCount: count) }
+                    // Somebody may have emptied it.
+                    guard let part = try read.get(), !part.isEmpty else { break }
+                    left -= part.count
+                    try await writer.write(ByteBuffer(bytes: part))
+                }
+                try await writer.finish(nil)
+            })
     }
 }

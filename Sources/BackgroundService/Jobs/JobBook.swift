@@ -10,11 +10,17 @@ import TaskStore
 final class JobBook: Sendable {
     /// Ended jobs that stay in memory for a client that comes back.
     private static let maxEnded = 64
+    /// Seconds until what could not be kept is tried again.
+    private static let retryAfter = 5
 
     private struct State {
         var entries: [JobID: JobEntry] = [:]
         var ended: [JobID] = []
+        /// What the store does not know yet.
+        var unsaved: [JobID: StoredJob] = [:]
+        /// Why not, where it was tried.
         var trouble: StoreError?
+        var retries = false
     }
 
     private let store: TaskStore
@@ -68,14 +74,15 @@ final class JobBook: Sendable {
         }
     }
 
-    /// Returns when everything so far is in the store.
+    /// Returns when everything so far is in the store, or could not be kept.
     ///
-    /// - Throws: ``StoreError`` of anything that could not be kept since the last call.
-    func flush() throws(StoreError) {
+    /// - Parameter job: Whose state is to be there; nil asks for that of all.
+    /// - Throws: ``StoreError`` where it is not. It is tried again later.
+    func flush(_ job: JobID? = nil) throws(StoreError) {
         writer.sync {}
         let trouble = state.withLock { state in
-            defer { state.trouble = nil }
-            return state.trouble
+            let isKept = job.map { state.unsaved[$0] == nil } ?? state.unsaved.isEmpty
+            return isKept ? nil : state.trouble
         }
         if let trouble { throw trouble }
     }
@@ -114,22 +121,30 @@ final class JobBook: Sendable {
     }
 
     private func save(_ job: JobID) {
-        let isNew = state.withLock { state in
-            guard state.entries[job]?.wantsSaving == false else { return false }
-            state.entries[job]?.wantsSaving = true
-            return true
-        }
-        guard isNew else { return }
-        writer.async { [self] in
-            let stored = state.withLock { state in
-                state.entries[job]?.wantsSaving = false
-                return state.entries[job]?.stored
+        // It may have left memory by the time it is written.
+        state.withLock { $0.unsaved[job] = $0.entries[job]?.stored ?? $0.unsaved[job] }
+        writer.async { [self] in saveAll() }
+    }
+
+    private func saveAll() {
+        let unsaved = state.withLock(\.unsaved)
+        guard !unsaved.isEmpty else { return }
+        do throws(StoreError) {
+            try store.save(unsaved.values.sorted { $0.id < $1.id })
+            state.withLock { state in
+                for (job, stored) in unsaved where state.unsaved[job] == stored { state.unsaved[job] = nil }
+                state.trouble = nil
             }
-            guard let stored else { return }
-            do throws(StoreError) {
-                try store.save([stored])
-            } catch {
-                state.withLock { $0.trouble = error }
+        } catch {
+            let retries = state.withLock { state in
+                state.trouble = error
+                defer { state.retries = true }
+                return !state.retries
+            }
+            guard retries else { return }
+            writer.asyncAfter(deadline: .now() + .seconds(Self.retryAfter)) { [self] in
+                state.withLock { $0.retries = false }
+                saveAll()
             }
         }
     }

@@ -28,7 +28,6 @@ struct JobEntry {
     var tier: String?
     /// Clients that wait for it.
     var attachedClients = 0
-    var wantsSaving = false
     private(set) var events: [JobEvent] = []
     private var lastEvent: UInt64 = 0
     private var listeners: [UInt64: Listener] = [:]

@@ -39,6 +39,7 @@ extension JobKeeper {
             process(job)?.send(.pause)
             host.perform { scheduler, now in scheduler.completed(job, success: false, at: now) }
         case .expire(let job, let reason, _):
+            forgetRelaunch(job)
             // A lowered process stops late, so it is raised first.
             apply(.foreground, to: job)
             let chunk = host.read { $0.scheduler.summary(job)?.terms }?.chunkTarget ?? .milliseconds(50)
@@ -48,6 +49,7 @@ extension JobKeeper {
             tell(job, .note, "It did not stop in time and was killed.")
             process(job)?.kill()
         case .requeue(let job, let begin):
+            forgetRelaunch(job)
             // Nobody knows whether a command that was ended with the machine may be run twice: its person decides.
             guard goesOn(job) else {
                 return host.perform { scheduler, now in scheduler.stop(job, .shutdown, at: now) }
@@ -95,9 +97,11 @@ extension JobKeeper {
 
     private func start(_ job: JobID, _ launch: SchedulerAction.Launch) {
         guard let submission = book.entry(job)?.submission else { return }
+        // A service that is lost from here on leaves a command that nobody may run twice. What cannot be kept starts all the same.
+        if submission.work == .command { try? book.flush(job) }
         let began = ContinuousClock.now
         do throws(SpawnFailure) {
-            var plan = plan(job, submission, device: launch.device)
+            var plan = plan(job, submission, launch)
             let terms = host.read { $0.scheduler.summary(job)?.terms } ?? launch.terms
             let started = WorkerPriority.launch(
                 plan.command, environment: &plan.environment,
@@ -125,22 +129,28 @@ extension JobKeeper {
                 self?.exited(job, exit, after: ContinuousClock.now - began)
             }
         } catch {
-            tell(job, .note, error.sentence)
-            book.update(job) { $0.stored.text = error.sentence + "\n" }
+            book.update(job) { entry in
+                entry.stored.text = error.sentence + "\n"
+                // As a shell tells it.
+                if submission.work == .command { entry.stored.status = error.status == ENOENT ? 127 : 126 }
+            }
             host.perform { scheduler, now in scheduler.broke(job, code: "notStarted", at: now) }
         }
     }
 
-    private func plan(_ job: JobID, _ submission: JobSubmission, device: String?) -> JobProcess.Plan {
+    private func plan(
+        _ job: JobID, _ submission: JobSubmission, _ launch: SchedulerAction.Launch
+    ) -> JobProcess.Plan {
         var environment = submission.environment.isEmpty ? ProcessInfo.processInfo.environment : submission.environment
         environment["BGRUN_JOB"] = "\(job)"
+        environment[JobAttempt.variable] = "\(launch.attempt)"
         // For those that ask for none it is theirs to look for one.
         let wantsDevice = submission.requiresGPU || submission.prefersGPU
-        environment[AssignedDevice.variable] = wantsDevice ? device ?? AssignedDevice.none : nil
+        environment[AssignedDevice.variable] = wantsDevice ? launch.device ?? AssignedDevice.none : nil
         let command: [String]
         switch submission.work {
         case .bgrun:
-            command = [machine.executable] + submission.arguments + [JobChannelOption.name, "3"]
+            command = [machine.executable] + JobChannelOption.added(to: submission.arguments, descriptor: 3)
         case .command:
             environment["BGRUN_PROGRESS_FD"] = "3"
             command = submission.arguments
@@ -237,10 +247,7 @@ extension JobKeeper {
             host.perform { scheduler, now in scheduler.broke(job, code: code, at: now) }
         case .brokeOff(let code, let sentence):
             tell(job, .note, sentence)
-            let isPaused = book.entry(job)?.stored.isPaused ?? false
-            host.perform { scheduler, now in
-                scheduler.crashed(job, code: code, at: now) + (isPaused ? scheduler.pause(job, at: now) : [])
-            }
+            host.perform { scheduler, now in scheduler.crashed(job, code: code, at: now) }
         }
     }
 
@@ -249,7 +256,11 @@ extension JobKeeper {
         var outputs: Int
     }
 
+    /// A start that waits for the process before is not wanted any more.
+    private func forgetRelaunch(_ job: JobID) { relaunches.withLock { $0[job] = nil } }
+
     private func ended(_ job: JobID, _ outcome: TaskOutcome) {
+        forgetRelaunch(job)
         let now = host.wallNow.inSeconds
         let isUnwanted = isUnwanted(job)
         let isDone = if case .completed = outcome { true } else { false }
@@ -284,6 +295,8 @@ extension JobKeeper {
             return scheduler.dismiss(job, at: now)
                 + scheduler.adopt(
                     request, id: job, program: Self.program, submitted: now, attempts: entry.stored.attempts, at: now)
+                + (entry.attachedClients == 0 ? scheduler.demote(job, at: now) : [])
+                + (entry.stored.isPaused ? scheduler.pause(job, at: now) : [])
         }
         publish(job)
     }

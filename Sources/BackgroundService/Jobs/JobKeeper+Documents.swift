@@ -55,6 +55,7 @@ extension JobKeeper {
         guard let summary else { return document }
         // How it ended is known a moment after the scheduler has let it go; until then it is about to end.
         document.state = summary.state == .ended ? .stopping : .init(summary.state)
+        if summary.state == .waiting, entry.stored.isPaused { document.state = .paused }
         document.priority = summary.isForeground ? .foreground : .background
         document.terms = summary.terms.map { .init($0) }
         document.fraction = summary.fraction ?? document.fraction

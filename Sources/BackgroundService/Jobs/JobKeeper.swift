@@ -139,7 +139,7 @@ package final class JobKeeper: Sendable {
         case .failure(let rejection): throw Refusal(rejection)
         case .success(let admission):
             do throws(StoreError) {
-                try book.flush()
+                try book.flush(admission.id)
             } catch {
                 host.perform { scheduler, now in scheduler.stop(admission.id, .userStop, at: now) }
                 throw Refusal(code: error.code.rawValue, sentence: error.sentence, fix: error.fix)
@@ -167,16 +167,35 @@ package final class JobKeeper: Sendable {
         guard !texts.contains(where: { $0.utf8.contains(0) }) else {
             throw Refusal(code: "nulByte", sentence: "An argument or variable has a NUL byte.", fix: "Take it out.")
         }
+        // Times that the scheduler can reckon with, as long as the commands take them; it looks at the memory itself.
+        let numbers: [(name: String, value: Double?, range: ClosedRange<Double>)] = [
+            ("umask", submission.umask.map(Double.init), 0...0o777),
+            ("earliestBegin", submission.earliestBegin, 0...1e12),
+            ("interval", submission.interval, 1...1e9),
+            ("grace", submission.grace, 0...1e9),
+        ]
+        for (name, value, range) in numbers {
+            guard let value, !range.contains(value) else { continue }
+            throw Refusal(
+                code: "badNumber", sentence: "\"\(name)\" cannot be \(value).",
+                fix: "Give a number from \(Int(range.lowerBound)) to \(Int(range.upperBound)).")
+        }
     }
 
-    /// Only continued work may have a wildcard (rule 3): what else a person asks for is permitted by its name.
+    /// Only continued work may have a wildcard (rule 3): what else a person asks for is permitted by its name, unless the
+    /// scheduler will refuse that for its shape.
     private static func permit(_ request: TaskRequest, _ state: inout Host.State, at now: Duration) {
-        if request.kind != .continued { permit(request.identifier.rawValue, &state, at: now) }
+        guard request.kind != .continued, request.identifier.shapeProblem(program: program) == nil else { return }
+        permit(request.identifier.rawValue, &state, at: now)
     }
 
     private static func permit(_ identifier: String, _ state: inout Host.State, at now: Duration) {
         let pattern = IdentifierPattern(identifier)
         guard !state.own.contains(pattern) else { return }
+        // Names of jobs that have ended: who takes one up again has it permitted again.
+        state.own = state.own.filter {
+            $0.isWildcard || state.scheduler.job(TaskIdentifier($0.rawValue), program: program) != nil
+        }
         state.own.append(pattern)
         let manifest = ProgramManifest(
             program: program, modes: Set(TaskKind.allCases), permitted: state.own, grants: .gpu)
@@ -242,7 +261,7 @@ package final class JobKeeper: Sendable {
         case .foreground: host.perform { scheduler, now in scheduler.promote(job, at: now) }
         case .background: host.perform { scheduler, now in scheduler.demote(job, at: now) }
         case .pause:
-            guard before.state.isActive else { throw Self.over(id) }
+            guard before.state.isActive else { throw Self.over(before) }
             book.update(job) { $0.stored.isPaused = true }
             host.perform { scheduler, now in scheduler.pause(job, at: now) }
         case .resume:
@@ -294,6 +313,7 @@ package final class JobKeeper: Sendable {
             state.add(state.scheduler.dismiss(job, at: now))
             state.add(
                 state.scheduler.adopt(request, id: job, program: Self.program, submitted: now, attempts: 0, at: now))
+            if entry.attachedClients == 0 { state.add(state.scheduler.demote(job, at: now)) }
         }
         publish(job)
     }
@@ -398,7 +418,10 @@ package final class JobKeeper: Sendable {
         Refusal(code: "noSuchJob", sentence: "There is no job \(id).", fix: "bgrun jobs --all lists them.")
     }
 
-    private static func over(_ id: UInt64) -> Refusal {
-        Refusal(code: "jobEnded", sentence: "Job \(id) has ended.", fix: "bgrun resume \(id) takes it up again.")
+    private static func over(_ job: JobDocument) -> Refusal {
+        Refusal(
+            code: "jobEnded", sentence: "Job \(job.id) has ended.",
+            fix: job.isResumable ? "bgrun resume \(job.id) takes it up again." : "bgrun jobs lists those that have not."
+        )
     }
 }

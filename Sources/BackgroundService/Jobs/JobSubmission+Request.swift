@@ -8,7 +8,8 @@ extension JobSubmission {
         let gpu: ComputeResources = .gpu
         return TaskRequest(
             identifier: TaskIdentifier("\(program).\(name.isEmpty ? "job" : name)"), kind: mode, title: title,
-            subtitle: subtitle, earliestBegin: earliestBegin.map { .seconds($0) }, requiresNetwork: requiresNetwork,
+            subtitle: subtitle, earliestBegin: earliestBegin.map { .seconds(clamping: $0) },
+            requiresNetwork: requiresNetwork,
             requiresExternalPower: requiresExternalPower, requiresIdle: requiresIdle,
             strategy: failsWithoutRoom ? .fail : .queue, requiredResources: requiresGPU ? gpu : [],
             preferredResources: prefersGPU ? gpu : [], claim: .init(memoryBytes: memoryBytes), initiator: initiator,

@@ -36,9 +36,9 @@ final class JobChannel: Sendable {
     /// What the process said of its end so far.
     var end: JobEnd? { said.withLock(\.end) }
 
-    func send(_ command: JobCommand) {
-        // A process that is gone is noticed elsewhere.
-        _ = packets.send(command)
+    /// - Returns: Whether the process can hear it; one that is gone is noticed elsewhere.
+    func send(_ command: JobCommand) -> Bool {
+        if case .refused = packets.send(command, waiting: false) { false } else { true }
     }
 
     /// Takes what has come.

@@ -76,7 +76,8 @@ final class JobProcess: Sendable {
     func send(_ command: JobCommand) {
         guard !hasExited.withLock(\.self) else { return }
         switch work {
-        case .bgrun: channel.send(command)
+        // One that has not read hundreds of commands hangs, and no other job waits for it.
+        case .bgrun: if !channel.send(command) { kill() }
         case .command: signal(for: command)
         }
     }

@@ -52,13 +52,13 @@ public final class NSBackgroundActivityScheduler: NSObject, Sendable {
     /// Seconds between two runs on average, or before the only one.
     public var interval: TimeInterval {
         get { state.withLock(\.plan.interval).seconds }
-        set { state.withLock { $0.plan.interval = .seconds(max(newValue, 0)) } }
+        set { state.withLock { $0.plan.interval = .seconds(clamping: max(newValue, 0)) } }
     }
 
     /// Seconds that it may run earlier than planned; half of the interval by default.
     public var tolerance: TimeInterval {
         get { state.withLock { $0.plan.tolerance ?? $0.plan.interval / 2 }.seconds }
-        set { state.withLock { $0.plan.tolerance = .seconds(max(newValue, 0)) } }
+        set { state.withLock { $0.plan.tolerance = .seconds(clamping: max(newValue, 0)) } }
     }
 
     /// `.background` by default; above `.utility` it does not wait for an idle machine.

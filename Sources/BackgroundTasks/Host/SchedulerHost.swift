@@ -186,7 +186,8 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
             }
             let sampling = ConditionSampling(
                 isRunning: state.scheduler.runningCount > 0,
-                awaited: state.scheduler.gates.closed.intersection(state.scheduler.watchedConditions))
+                awaited: state.scheduler.gates.closed.intersection(state.scheduler.watchedConditions),
+                eventDriven: machine.conditions.eventDriven)
             if sampling != state.sampling {
                 state.sampling = sampling
                 return .sample(sampling)
@@ -223,8 +224,7 @@ package final class SchedulerHost<Own: Sendable, Message: Sendable>: Sendable {
     // MARK: What the machine is like
 
     private func change(_ sampling: ConditionSampling) {
-        let others = ConditionSampling.unreported.subtracting(sampling.kinds)
-        machine.conditions.setSampling(interval: nil, of: others)
+        machine.conditions.setSampling(interval: nil, of: .all.subtracting(sampling.kinds))
         machine.conditions.setSampling(interval: sampling.interval, of: sampling.kinds)
     }
 

@@ -29,6 +29,9 @@ package struct SystemClock: HostClock {
 ///
 /// `@unchecked Sendable` holds because Dispatch sources may be used from any thread and the rest never changes.
 private final class KernelTimer: HostAlarm, @unchecked Sendable {
+    /// What the kernel counts to, 292 years after the machine started. Whoever is rung earlier than asked looks again.
+    private static let latest: Duration = .nanoseconds(Int64.max)
+
     private let timer: CInt
     private let source: any DispatchSourceRead
 
@@ -55,7 +58,7 @@ private final class KernelTimer: HostAlarm, @unchecked Sendable {
     func set(at time: Duration?) {
         var nanoseconds: UInt64 = 0
         if let time {
-            let (seconds, attoseconds) = max(time, .nanoseconds(1)).components
+            let (seconds, attoseconds) = min(max(time, .nanoseconds(1)), Self.latest).components
             nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
         }
         let status = ht_set(timer, nanoseconds)

@@ -63,7 +63,7 @@ public class BGTaskRequest: NSObject, NSCopying {
 
     final func filled(_ request: TaskRequest) -> TaskRequest {
         var request = request
-        request.earliestBegin = earliestBeginDate.map { .seconds($0.timeIntervalSince1970) }
+        request.earliestBegin = earliestBeginDate.map { .seconds(clamping: $0.timeIntervalSince1970) }
         request.requestKey = requestKey
         request.claim = .init(memoryBytes: claim.memoryBytes, deviceMemoryBytes: claim.deviceMemoryBytes)
         request.initiator = .init(initiator)

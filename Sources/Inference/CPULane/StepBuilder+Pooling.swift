@@ -10,11 +10,14 @@ extension StepBuilder {
         let isGlobal = node.operatorName.hasPrefix("Global")
         let isMaximum = node.operatorName.hasSuffix("MaxPool")
         let kernel = isGlobal ? spatial : node.ints("kernel_shape") ?? []
+        let countsPadding = node.int("count_include_pad") == 1
         var window = Window(strides: spatial.map { _ in 1 })
         if !isGlobal {
             guard let geometry = try? WindowGeometry(node, input: spatial, kernel: kernel), geometry.isSmall else {
                 return false
             }
+            // oneDNN would divide by whole windows.
+            if countsPadding, geometry.hasCutWindows(input: spatial) { return false }
             window = Window(geometry)
             for axis in kernel.indices {
                 let reach = (kernel[axis] - 1) * window.dilations[axis] + 1
@@ -28,8 +31,7 @@ extension StepBuilder {
             }
         }
         let kind: Pooling.Kind =
-            isMaximum
-            ? .maximum : node.int("count_include_pad") == 1 ? .averageWithPadding : .averageWithoutPadding
+            isMaximum ? .maximum : countsPadding ? .averageWithPadding : .averageWithoutPadding
         if isMaximum,
             try attempt({ (builder) throws(OneDNNError) in
                 try builder.addQuantisedMaximum(node, kernel: kernel, window, shape: shape)

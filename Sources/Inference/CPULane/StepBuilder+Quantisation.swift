@@ -97,13 +97,17 @@ extension StepBuilder {
 
     /// Values that were quantised alike one after the other; or each quantised first, as their result is next.
     mutating func addQuantisedConcatenation(_ node: Node, axis: Int, shape: [Int]) throws(OneDNNError) -> Bool {
-        var wanted = node.inputs.first.flatMap { quantisedView($0) }.flatMap(AffineQuantisation.init)
-        if let taker = uses.onlyTaker(of: node.result), nodes[taker].isStandard("QuantizeLinear") {
-            wanted = AffineQuantisation(nodes[taker], initialisers) ?? wanted
-        } else if let wanted {
-            guard node.inputs.allSatisfy({ quantisedView($0)?.isQuantised(wanted) ?? false }) else { return false }
+        let wanted: AffineQuantisation
+        if let taker = uses.onlyTaker(of: node.result), nodes[taker].isStandard("QuantizeLinear"),
+            let next = AffineQuantisation(nodes[taker], initialisers)
+        {
+            wanted = next
+        } else {
+            guard let first = node.inputs.first.flatMap({ quantisedView($0) }).flatMap(AffineQuantisation.init),
+                node.inputs.allSatisfy({ quantisedView($0)?.isQuantised(first) ?? false })
+            else { return false }
+            wanted = first
         }
-        guard let wanted else { return false }
         var sources: [Form] = []
         for name in node.inputs {
             guard self.shape(of: name)?.count == shape.count,

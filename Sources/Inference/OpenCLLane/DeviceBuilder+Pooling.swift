@@ -11,6 +11,9 @@ extension DeviceBuilder {
             return false
         }
         let isMean = node.operatorName == "AveragePool"
+        let countsPadding = node.int("count_include_pad") == 1
+        // The kernel would divide by whole windows.
+        if countsPadding, geometry.hasCutWindows(input: input) { return false }
         if kernel == input, (geometry.padsBefore + geometry.padsAfter).allSatisfy({ $0 == 0 }) {
             addPlanes(source, isMean: isMean, to: newValue(node.result, shape: shape))
             return true
@@ -24,7 +27,7 @@ extension DeviceBuilder {
             steps: geometry.dilations, starts: geometry.padsBefore.map { -$0 })
         addWindow(
             isMean ? "mean_in_window" : "largest_in_window", source, shape, window,
-            countsPadding: node.int("count_include_pad") == 1, plan)
+            countsPadding: countsPadding, plan)
         return true
     }
 

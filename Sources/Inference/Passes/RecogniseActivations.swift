@@ -22,7 +22,10 @@ package struct RecogniseActivations: GraphPass {
                 }
                 // x · Clip(x + 3, 0, 6) and then / 6 (or · 1/6).
                 guard let sum = shiftedClip(graph.nodes[inner], input, graph, makers, uses),
-                    let last = uses.onlyTaker(of: node.result), isSixth(graph.nodes[last], of: node.result, graph)
+                    let last = uses.onlyTaker(of: node.result), isSixth(graph.nodes[last], of: node.result, graph),
+                    // Integers have all these operators, but no HardSwish.
+                    let type = facts[input]?.type, type.elementType.isFloat,
+                    facts[graph.nodes[last].result]?.type == type
                 else { continue }
                 result.nodes[last] = activation(
                     "HardSwish", graph.nodes[last], input: input, output: graph.nodes[last].result)

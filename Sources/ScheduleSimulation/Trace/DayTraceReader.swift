@@ -143,21 +143,50 @@ package struct DayTraceReader {
         return time
     }
 
+    /// As `time(_:start:offset:)`, on a clock that is never put forward or back.
     package static func time(_ text: String, start: WallTime) -> Duration? {
+        time(text, start: start) { _ in start.offsetSeconds }
+    }
+
+    /// - Parameters:
+    ///   - text: `08:30`, `08:30 +1d`, `+2h`, `90s`, or a date with a time.
+    ///   - start: What lengths count from, and what the clock shows then.
+    ///   - offset: Seconds that the clock is ahead of UTC at a moment since 1970.
+    /// - Returns: Since the start; nil for what is no time.
+    package static func time(_ text: String, start: WallTime, offset: (Duration) -> Int) -> Duration? {
         if let moment = WallTime(text) {
             // Without an offset of its own it is a time on the day's clock.
             let isZoned = text.hasSuffix("Z") || text.dropFirst(11).contains { $0 == "+" || $0 == "-" }
-            let seconds = isZoned ? .zero : Duration.seconds(start.offsetSeconds)
-            return moment.sinceEpoch - seconds - start.sinceEpoch
+            return isZoned
+                ? moment.sinceEpoch - start.sinceEpoch : wait(until: moment.sinceEpoch, start: start, offset: offset)
         }
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         if let first = parts.first, let second = WallTime.timeOfDay(first), parts.count <= 2 {
+            var more = Duration.zero
+            if parts.count == 2 {
+                guard parts[1].hasPrefix("+"), let later = Amounts.duration(String(parts[1].dropFirst())) else {
+                    return nil
+                }
+                more = later
+            }
             let ahead = (second - start.secondOfDay + 86_400) % 86_400
-            guard parts.count == 2 else { return .seconds(ahead) }
-            return parts[1].hasPrefix("+")
-                ? Amounts.duration(String(parts[1].dropFirst())).map { .seconds(ahead) + $0 } : nil
+            let shown = start.sinceEpoch + .seconds(start.offsetSeconds + ahead) + more
+            return wait(until: shown, start: start, offset: offset)
         }
         return Amounts.duration(text.hasPrefix("+") ? String(text.dropFirst()) : text)
+    }
+
+    /// - Parameters:
+    ///   - shown: What the clock is to show, as if it showed UTC. What it shows twice is meant the first time after the
+    ///     start, and what it leaves out is as late as if it had not been put forward.
+    ///   - start: Where the wait begins.
+    ///   - offset: Seconds that the clock is ahead of UTC at a moment since 1970.
+    /// - Returns: Since the start.
+    private static func wait(until shown: Duration, start: WallTime, offset: (Duration) -> Int) -> Duration {
+        // No clock is put forward or back twice within two days.
+        let moments = [-86_400, 86_400].map { shown - .seconds(offset(shown + .seconds($0))) }
+        let matching = moments.filter { $0 + .seconds(offset($0)) == shown }
+        return (matching.first { $0 >= start.sinceEpoch } ?? matching.last ?? moments[0]) - start.sinceEpoch
     }
 
     /// Hours of each day, as moments of the days that the day touches.

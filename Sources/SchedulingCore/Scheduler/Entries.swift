@@ -38,6 +38,8 @@ struct WaitingEntry: Sendable {
     /// cut its turn short.
     var waitedForBackground = false
     var wasOverdue = false
+    /// A person paused it.
+    var isPaused = false
 }
 
 /// A launched task. Leaves by completion, by the end of its grace, or back to waiting.

@@ -19,11 +19,16 @@ extension Scheduler {
     private func identifierFailures(_ request: TaskRequest, _ program: ProgramEntry) -> [Rejection.Failure] {
         let identifier = request.identifier
         let manifest = program.manifest
-        let closest = ClosestNames.sentence(to: identifier.rawValue, among: manifest.permitted.map(\.rawValue))
+        // Compares with every permitted name, byte by byte: only what is refused takes that time, and only if it may be
+        // one of them.
+        func closest() -> String {
+            guard identifier.rawValue.utf8.count <= TaskIdentifier.maxBytes else { return "" }
+            return ClosestNames.sentence(to: identifier.rawValue, among: manifest.permitted.map(\.rawValue))
+        }
         if let problem = identifier.shapeProblem(program: manifest.program) {
             return [
                 .notPermitted(
-                    "identifierShape", problem + closest,
+                    "identifierShape", problem + closest(),
                     fix: "Name it \(manifest.program).NAME with letters, digits, \"-\" and \"_\".")
             ]
         }
@@ -32,7 +37,7 @@ extension Scheduler {
             return [
                 .notPermitted(
                     "identifierNotPermitted",
-                    "\"\(identifier)\" is not among the permitted identifiers of \(manifest.program)." + closest,
+                    "\"\(identifier)\" is not among the permitted identifiers of \(manifest.program)." + closest(),
                     fix: "Add it to the manifest's identifiers; a wildcard is for continued work only.")
             ]
         }
@@ -115,7 +120,19 @@ extension Scheduler {
     }
 
     private func resourceFailures(_ request: TaskRequest) -> [Rejection.Failure] {
-        memoryFailures(request) + deviceFailures(request)
+        claimFailures(request) + memoryFailures(request) + deviceFailures(request)
+    }
+
+    /// Bytes that work may claim. Thousands of the largest claim add up to a number still.
+    private static let possibleClaim = 0...(1 << 50)
+
+    private func claimFailures(_ request: TaskRequest) -> [Rejection.Failure] {
+        let claims = [request.claim.memoryBytes, request.claim.deviceMemoryBytes]
+        return claims.filter { !Self.possibleClaim.contains($0) }.map { claim in
+            .notPermitted(
+                "claimImpossible", "The request claims \(claim) bytes of memory.",
+                fix: "Claim what the work holds, from 0 to \(Self.possibleClaim.upperBound) bytes.")
+        }
     }
 
     /// What no machine of this size can give, it would wait for in vain.

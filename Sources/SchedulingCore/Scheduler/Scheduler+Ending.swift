@@ -157,7 +157,7 @@ extension Scheduler {
             id: id, program: run.program, request: run.request, submitted: run.submitted, since: run.submitted,
             place: .delayed(.backoff, until: notBefore), placedAt: now, stamp: newStamp(), isForeground: isForeground,
             attempts: run.attempt, losses: run.losses, backoffEnds: notBefore,
-            waitedForBackground: isForeground && hadItsTurn)
+            waitedForBackground: isForeground && hadItsTurn, isPaused: run.machine.pauseCauses.contains(.person))
         programs[run.program]?.waiting[run.request.identifier] = id
         programs[run.program]?.waitingCount[run.request.kind, default: 0] += 1
         enqueue(id)

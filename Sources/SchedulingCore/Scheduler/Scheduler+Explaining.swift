@@ -115,7 +115,7 @@ extension Scheduler {
         }
         var reasons = [leavingReason].compactMap(\.self)
         if run.machine.pauseCauses.contains(.person) {
-            reasons.append(WaitReason(code: .pausedByPerson, sentence: "It was paused.", fix: "Resume it."))
+            reasons.append(pausedByPerson)
         }
         if !run.isSimulated {
             reasons += conditionReasons(
@@ -133,6 +133,10 @@ extension Scheduler {
         }
         guard reasons.isEmpty else { return reasons }
         return [behindOthers]
+    }
+
+    private var pausedByPerson: WaitReason {
+        WaitReason(code: .pausedByPerson, sentence: "It was paused.", fix: "Resume it.")
     }
 
     private var behindOthers: WaitReason {
@@ -167,22 +171,32 @@ extension Scheduler {
                     threshold: programs[entry.program].map { "\(Int($0.refresh.interval.inSeconds)) s between starts" },
                     earliest: until)
             ]
-        case .parked: [parkedReason(entry)]
+        case .parked: parkedReasons(entry)
         }
     }
 
-    private func parkedReason(_ entry: WaitingEntry) -> WaitReason {
-        if backgroundStatus(of: entry.program) != .available {
-            return WaitReason(
-                code: .backgroundSwitchedOff, sentence: "Background work is switched off for its program.",
-                fix: "Its person can switch it on again.")
+    private func parkedReasons(_ entry: WaitingEntry) -> [WaitReason] {
+        let reasons = entry.isPaused ? [pausedByPerson] : []
+        let program = programs[entry.program]
+        let before = program?.running[entry.request.identifier]
+        switch parkingCode(
+            isPresent: program?.isPresent == true, backgroundStatus(of: entry.program), runs: before != nil)
+        {
+        case nil: return reasons
+        case .backgroundSwitchedOff:
+            return reasons + [
+                WaitReason(
+                    code: .backgroundSwitchedOff, sentence: "Background work is switched off for its program.",
+                    fix: "Its person can switch it on again.")
+            ]
+        case .noRoom:
+            return reasons + [
+                WaitReason(
+                    code: .noRoom, sentence: "The run before it has not ended.", fix: "Wait for it, or stop it.",
+                    holders: holders([before].compactMap(\.self)))
+            ]
+        default: return reasons + [hostAbsent(entry.program)]
         }
-        if let before = programs[entry.program]?.running[entry.request.identifier] {
-            return WaitReason(
-                code: .noRoom, sentence: "The run before it has not ended.", fix: "Wait for it, or stop it.",
-                holders: holders([before]))
-        }
-        return hostAbsent(entry.program)
     }
 
     func hostAbsent(_ program: String) -> WaitReason {

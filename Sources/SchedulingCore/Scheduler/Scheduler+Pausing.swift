@@ -3,13 +3,22 @@ package import TaskModel
 extension Scheduler {
     package mutating func pause(_ id: JobID, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
+        setPaused(true, waiting: id)
         // Room that was kept for it is for others now.
         return pauseRunning(id, .person, releasingMemory: false) + schedule()
     }
 
     package mutating func resume(_ id: JobID, at time: Duration) -> [SchedulerAction] {
         advance(to: time)
+        setPaused(false, waiting: id)
         return clear(.person, id) + schedule()
+    }
+
+    private mutating func setPaused(_ isPaused: Bool, waiting id: JobID) {
+        guard let entry = waiting[id], entry.isPaused != isPaused else { return }
+        waiting[id]?.isPaused = isPaused
+        leavePlace(id)
+        enqueue(id)
     }
 
     /// The task has reached a commit point and stands still, as it was asked to.

@@ -50,7 +50,9 @@ extension Scheduler {
         let program = programs[entry.program]
         let request = entry.request
         let status = backgroundStatus(of: entry.program)
-        if let code = parkingCode(
+        if entry.isPaused {
+            entry.place = .parked(.pausedByPerson)
+        } else if let code = parkingCode(
             isPresent: program?.isPresent == true, status, runs: program?.running[request.identifier] != nil)
         {
             entry.place = .parked(code)
@@ -73,7 +75,7 @@ extension Scheduler {
     }
 
     /// Why its program cannot run a request now.
-    private func parkingCode(isPresent: Bool, _ status: BackgroundStatus, runs isRunning: Bool) -> WaitReason.Code? {
+    func parkingCode(isPresent: Bool, _ status: BackgroundStatus, runs isRunning: Bool) -> WaitReason.Code? {
         if status != .available { return .backgroundSwitchedOff }
         if isRunning { return .noRoom }
         return isPresent ? nil : .hostAbsent

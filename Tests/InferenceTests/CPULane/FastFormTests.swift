@@ -245,6 +245,22 @@ import Testing
         ])
     }
 
+    /// Each image and channel is one number.
+    @Test(arguments: [[2, 2, 1, 1], [3, 20, 1], [2, 16, 1, 1, 1], [1, 3, 1, 1], [4, 5]])
+    func arithmeticByChannelOfSinglePixels(shape: [Int]) throws {
+        var fixture = GraphFixture(seed: 6)
+        try fixture.input("x", shape)
+        for name in ["shift", "mean"] { try fixture.constant(name, [shape[1]]) }
+        for name in ["scale", "variance"] { try fixture.constant(name, [shape[1]], in: 0.5...2) }
+        try fixture.expectAgreement(
+            [node("BatchNormalization", ["x", "scale", "shift", "mean", "variance"], "n"), node("Relu", ["n"], "y")])
+        var channels = shape.map { _ in 1 }
+        channels[1] = shape[1]
+        for name in ["q", "p"] { try fixture.constant(name, channels) }
+        try fixture.expectAgreement([node("Mul", ["x", "q"], "m"), node("Add", ["m", "p"], "y")])
+        try fixture.expectAgreement([node("Add", ["x", "q"], "m"), node("Mul", ["m", "p"], "y")])
+    }
+
     @Test func valuesThatAreMovedOrRenamed() throws {
         try agree(seed: 5) { try $0.movedOrRenamed() }
     }

@@ -91,6 +91,36 @@ import Testing
         try fixture.expectLevels([node("Concat", ["a", "b", "c"], "v", ["axis": .int(1)])], "seed \(seed)")
     }
 
+    /// What takes the result quantises it in a way that steps do not know, so that no input may get the scale of another.
+    @Test(arguments: ["without zero point", "by channel", "with float32"])
+    func concatenationsThatAreQuantisedOtherwise(kind: String) throws {
+        var fixture = GraphFixture(seed: 3)
+        for name in ["a", "b"] { try fixture.quantised(name, [2, 4, 3, 3]) }
+        for (name, scale) in [("a", Float(0.02)), ("b", 0.4)] {
+            fixture.initialisers["\(name).scale"] = try Tensor(.float32, shape: [], elements: [scale])
+        }
+        var nodes = ["a", "b"].map { node("DequantizeLinear", ["\($0).q", "\($0).scale", "\($0).zero"], $0) }
+        if kind == "with float32" {
+            nodes.removeLast()
+            fixture.inputs["b.q"] = nil
+            try fixture.input("b", [2, 4, 3, 3], in: -50...50)
+        }
+        var last = node("QuantizeLinear", ["v", "s"], "y")
+        fixture.initialisers["s"] = try Tensor(.float32, shape: [], elements: [Float(0.45)])
+        if kind == "by channel" {
+            last = node("QuantizeLinear", ["v", "s", "z"], "y", ["axis": .int(1)])
+            fixture.initialisers["s"] = try Tensor(.float32, shape: [8], elements: (1...8).map { 0.1 * Float($0) })
+            fixture.initialisers["z"] = try Tensor(.uint8, shape: [8], integers: (0..<8).map { Int64(16 * $0) })
+        }
+        let model = fixture.model(nodes + [node("Concat", ["a", "b"], "v", ["axis": .int(1)]), last])
+        let compiled = try CompiledModel(model)
+        let found = try #require(try compiled.execute(fixture.inputs)["y"])
+        let wanted = try ReferenceRunner().run(model, inputs: fixture.inputs)[0]
+        #expect(found.elementType == wanted.elementType && found.shape == wanted.shape)
+        let levels = zip(found.integers(), wanted.integers()).map { abs($0 - $1) }
+        #expect(levels.allSatisfy { $0 <= 1 }, "\(levels)\n\(compiled.stepLines)")
+    }
+
     @Test func valuesForOtherOperatorsBecomeFloat32() throws {
         var fixture = GraphFixture(seed: 7)
         try fixture.quantised("x", [1, 8, 6, 6])

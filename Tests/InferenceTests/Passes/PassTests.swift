@@ -131,6 +131,26 @@ import Testing
             gives: ["a = Add(x, three)", "c = Clip(a, zero, six)", "m = Mul(x, c)", "y = Div(m, six)"])
     }
 
+    /// HardSwish takes no integers, and gives the shape of its input.
+    @Test(arguments: [(ElementType.int32, [2, 6]), (.int64, [2, 6]), (.float32, [])])
+    func activationsOfOtherTypesStay(type: ElementType, shape: [Int]) throws {
+        var fixture = GraphFixture(seed: 5)
+        let count = shape.reduce(1, *)
+        fixture.inputs["x"] = try Tensor(type, shape: shape, doubles: (0..<count).map { Double($0 - 5) })
+        for (name, value) in [("three", 3.0), ("six", 6)] {
+            fixture.initialisers[name] = try Tensor(type, shape: [1], doubles: [value])
+        }
+        for (name, value) in [("low", 0.0), ("high", 6)] {
+            fixture.initialisers[name] = try Tensor(type, shape: [], doubles: [value])
+        }
+        try expect(
+            RecogniseActivations(), fixture,
+            [
+                node("Add", ["x", "three"], "a"), node("Clip", ["a", "low", "high"], "c"),
+                node("Mul", ["x", "c"], "m"), node("Div", ["m", "six"], "y"),
+            ], gives: ["a = Add(x, three)", "c = Clip(a, low, high)", "m = Mul(x, c)", "y = Div(m, six)"])
+    }
+
     @Test func residualAndActivationFollowTheConvolution() throws {
         var fixture = try normalised(6)
         try fixture.constant("v", [2, 3, 3, 3])

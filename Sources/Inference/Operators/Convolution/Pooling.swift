@@ -94,7 +94,7 @@ extension Operators {
                 sum += values[plane + offset]
                 count += 1
             }
-            if countsPads { count = geometry.kernel.reduce(1, *) }
+            if countsPads { count = geometry.placesOverPaddedData(position, input: spatial) }
             results[number] = sum / Double(count)
         }
         return [try Tensor(call.elementType, shape: call.shape(), doubles: results)]

@@ -78,6 +78,21 @@ struct WindowGeometry {
         return [input[0], channels] + zip(spatial, output).map { $0 == nil ? .unknown : .known($1) }
     }
 
+    /// How many places of the window are over the data or its padding: all, but at positions that `ceil_mode` has added.
+    /// Dilated windows count as whole there too, as in the test cases of ONNX 1.16; later ones have them cut.
+    func placesOverPaddedData(_ position: [Int], input: [Int]) -> Int {
+        guard dilations.allSatisfy({ $0 == 1 }) else { return kernel.reduce(1, *) }
+        return kernel.indices.reduce(1) { count, axis in
+            let rest = padsBefore[axis] + input[axis] + padsAfter[axis] - position[axis] * strides[axis]
+            return count * min(kernel[axis], rest)
+        }
+    }
+
+    /// Whether positions that `ceil_mode` has added see less than a whole window of the data and its padding.
+    func hasCutWindows(input: [Int]) -> Bool {
+        placesOverPaddedData(output.map { $0 - 1 }, input: input) < kernel.reduce(1, *)
+    }
+
     /// Calls `body` for each place of the window over the data, with the number of the place in the window and the
     /// offset in the data.
     func forEachTap(_ position: [Int], input: [Int], _ body: (_ tap: Int, _ offset: Int) -> Void) {

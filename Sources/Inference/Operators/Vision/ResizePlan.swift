@@ -221,8 +221,11 @@ struct ResizePlan {
         return 0
     }
 
-    private func nearest(_ x: Double) -> Double {
-        switch mode.nearest {
+    private func nearest(_ coordinate: Double) -> Double {
+        // Elements, and places in the middle of two, that the rounding of scales and quotients has missed.
+        let half = (2 * coordinate).rounded() / 2
+        let x = abs(coordinate - half) < 1e-6 ? half : coordinate
+        return switch mode.nearest {
         case "floor": x.rounded(.down)
         case "ceil": x.rounded(.up)
         case "round_prefer_ceil": (x + 0.5).rounded(.down)
