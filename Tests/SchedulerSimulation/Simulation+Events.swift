@@ -72,7 +72,7 @@ extension Simulation {
         let index = lively.isEmpty ? dice.below(jobs.count) : dice.pick(lively)
         let job = jobs[index]
         switch dice.below(22) {
-        case 0..<3: try pause(index)
+        case 0..<3: if job.state == .live || step % 8 == 0 { try pause(index) }
         case 3..<7: try resume(index)
         case 7..<9: try setForeground(true, index)
         case 9..<11: try setForeground(false, index)

@@ -3,7 +3,7 @@ import Testing
 
 /// The simulation is worth what it finds: each invariant is shown to be able to fail.
 @Suite(.serialized) struct SchedulerMutationTests {
-    private static let seeds = 40
+    private static let seeds = 80
     private static let steps = 2_500
 
     @Test func eachMutationOfTheCoreIsFoundByItsInvariant() async throws {

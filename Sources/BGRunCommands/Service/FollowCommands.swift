@@ -74,10 +74,11 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run any command as a job: when the machine allows it, out of the person's way.",
         discussion: """
-            Without a condition or a time the command starts at once and is shown until it ends, like one of your \
-            own; leave it with d or Ctrl-Z, or start it with --detach. With one it waits in the background until \
-            that holds, and is told to stop (SIGTERM, and SIGKILL after 5 seconds) when it is lost. A command that \
-            leaves status 75 is taken to have saved its state; bgrun resume starts it again.
+            Without a condition or a time the command starts at once and is shown until it ends, but for what it \
+            writes, which bgrun logs shows; its status is left, or 127 where there is no such command. Leave it with \
+            d or Ctrl-Z, or start it with --detach. With a condition or a time it waits in the background until that \
+            holds, and is told to stop (SIGTERM, and SIGKILL after 5 seconds) when it is lost. A command that leaves \
+            status 75 is taken to have saved its state; bgrun resume starts it again.
 
             Commands may tell their progress on the descriptor that BGRUN_PROGRESS_FD names, in lines:
               progress 12 100       12 of 100 are done
