@@ -253,10 +253,8 @@ final class ItemRun<Plan: WorkPlan> {
         if trouble.stopsJob(result) {
             perform(machine.stop(.conditionLost(.outputVolume), at: now))
             verdict = .givenUp
-        } else if !sideFilesStand() {
-            verdict = .givenUp
         } else {
-            verdict = JobMachine.Verdict(result)
+            verdict = sideFilesStand() ? JobMachine.Verdict(result) : .givenUp
         }
         if verdict == .deviceFailed {
             ComputeOffer.deviceFailed()
