@@ -193,6 +193,8 @@ package struct EncodeRequest: Sendable {
     package var progressive: Bool
     /// 4:4:4 instead of 4:2:0 for JPEG and AVIF.
     package var fullChroma: Bool
+    /// Cores that the encoder may keep busy at once; only AVIF's has use for more than one. They change no byte of the file.
+    package var cores: Int
     package var metadata: ImageMetadata
     /// A finished JPEG that follows the picture, whose metadata announces it; for JPEG alone.
     package var gainMap: [UInt8]?
@@ -200,7 +202,7 @@ package struct EncodeRequest: Sendable {
     package init(
         format: ImageFormat, width: Int, height: Int, layout: PixelLayout, isGray: Bool = false,
         isOpaque: Bool = false, quality: Int = 85, lossless: Bool = false, optimize: Bool = false,
-        progressive: Bool = false, fullChroma: Bool = false,
+        progressive: Bool = false, fullChroma: Bool = false, cores: Int = 1,
         metadata: ImageMetadata = ImageMetadata()
     ) {
         self.format = format
@@ -214,6 +216,7 @@ package struct EncodeRequest: Sendable {
         self.optimize = optimize
         self.progressive = progressive
         self.fullChroma = fullChroma
+        self.cores = cores
         self.metadata = metadata
     }
 }

@@ -25,15 +25,19 @@ package struct ExportItem: Codable, Hashable, Sendable {
     /// Where the kernels run.
     package var lane: LaneChoice
     package var limits: DecodeLimits
+    /// As ``EncodeRequest/cores``.
+    package var cores: Int
 
     /// Without `decodedFor` the outputs are all there are.
     package init(
-        input: String, outputs: [Output], decodedFor: [OutputSettings]? = nil, lane: LaneChoice, limits: DecodeLimits
+        input: String, outputs: [Output], decodedFor: [OutputSettings]? = nil, lane: LaneChoice, limits: DecodeLimits,
+        cores: Int = 1
     ) {
         self.input = input
         self.outputs = outputs
         self.decodedFor = decodedFor ?? outputs.map(\.settings)
         self.lane = lane
         self.limits = limits
+        self.cores = cores
     }
 }

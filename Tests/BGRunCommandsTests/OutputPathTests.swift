@@ -133,4 +133,9 @@ import Testing
         #expect(Machine.claimBytes(available: 64 << 30, workers: 8) == 8 << 30)
         #expect(Machine.claimBytes(available: 8 << 30, workers: 1) == 2 << 30)
     }
+
+    @Test func theLastItemsShareTheCoresOfAJob() {
+        #expect((1...5).map { Machine.share(of: 4, itemsLeft: $0) } == [4, 2, 1, 1, 1])
+        #expect(Machine.share(of: 1, itemsLeft: 1) == 1 && Machine.share(of: 0, itemsLeft: 9) == 1)
+    }
 }

@@ -79,6 +79,22 @@ import Testing
         #expect(try planned("photos", "--format", "webp") == ["a.webp", "b.webp"])
     }
 
+    @Test func namesThatPromiseAnotherFormatAreRefused() throws {
+        for name in ["a.jpg", "b.jpg", "c.png"] { try place.put(photo, at: "photos/\(name)") }
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--name", "{stem}.png")
+        #expect(ended.status == 64)
+        #expect(
+            ended.errors.contains(
+                "misnamed: \(place.path)/out/a.png would hold JPEG; end the name in .{ext}, or ask for --format png"))
+        #expect(!ended.errors.contains("b.png") && !place.exists("out"))
+        let raw = try place.bgrun("export", "photos", "--out", "out", "--name", "{stem}.CR2")
+        #expect(raw.errors.contains("a.CR2 would hold JPEG; end the name in .{ext}\n"))
+        // Those that say what is in the file, or nothing about it, are as good as any.
+        #expect(try planned("photos/a.jpg", "--name", "{stem}.JPEG") == ["a.JPEG"])
+        #expect(try planned("photos/a.jpg", "--name", "{stem}.v2") == ["a.v2"])
+        #expect(try planned("photos/a.jpg", "--name", "{stem}.png", "--format", "png") == ["a.png"])
+    }
+
     @Test func collisionsAreRefusedBeforeAnythingStarts() throws {
         try place.put(photo, at: "one/a.jpg")
         try place.put(photo, at: "two/a.jpg")

@@ -322,6 +322,13 @@ import Testing
         #expect(try service.jobs().count == 6)
     }
 
+    @Test func aTitleIsOneLineOfTheTable() throws {
+        #expect(try service.bgrun("run", "--title", "red\u{1B}[31m\nrow", "--", "true").status == 0)
+        let table = try service.bgrun("jobs", "--all").output
+        #expect(table.contains("red\u{FFFD}[31m\u{FFFD}row\n") && table.split(separator: "\n").count == 2)
+        #expect(try service.job(1)["title"] as? String == "red\u{1B}[31m\nrow")
+    }
+
     @Test func aServiceThatNobodyNeedsEnds() throws {
         #expect(try service.bgrun("run", "--", "true").status == 0)
         let process = try #require(try service.serviceProcess())

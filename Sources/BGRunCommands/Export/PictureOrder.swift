@@ -36,6 +36,8 @@ struct PictureOrder: Codable, Sendable {
     var lane: LaneChoice
     /// Bytes that its buffers may take together.
     var claimBytes: Int
+    /// Cores that it may keep busy at once.
+    var cores = 1
 
     /// Lets its outputs replace files of their names.
     mutating func replaceOutputs() {
@@ -50,6 +52,6 @@ struct PictureOrder: Codable, Sendable {
             outputs: outputs.map {
                 .init(settings: $0.settings(among: terms.settings), path: $0.path, mayReplace: $0.mayReplace)
             },
-            decodedFor: terms.settings, lane: lane, limits: limits)
+            decodedFor: terms.settings, lane: lane, limits: limits, cores: cores)
     }
 }

@@ -94,6 +94,7 @@ struct ExportPlanner {
         }
         let unfit = unfit(candidates, files)
         candidates.removeAll { unfit[$0.input] != nil }
+        plan.refusals += misnamed(candidates)
         plan.refusals += collisions(candidates, files)
         plan.refusals += filesInTheWayOfFolders(candidates)
         plan.refusals += OutputFolderGuard(folder: folder).violations(candidates.map(\.path))

@@ -73,6 +73,22 @@ extension ExportPlanner {
         return nil
     }
 
+    /// Names that promise another format than what would be in the file, each ending once.
+    func misnamed(_ candidates: [Candidate]) -> [PlanRefusal] {
+        var seen: Set<[String]> = []
+        return candidates.compactMap { candidate in
+            let (path, format) = (candidate.path, candidate.format)
+            guard PictureNames.promisePicture(path), let ending = PictureNames.fileExtension(path),
+                !format.endings.contains(ending), seen.insert([format.rawValue, ending]).inserted
+            else { return nil }
+            let other = try? OutputSpec.format(ending)
+            let way = other.map { ", or ask for --format \($0.rawValue)" } ?? ""
+            return PlanRefusal(
+                code: "misnamed",
+                sentence: "\(path) would hold \(format.name); end the name in .{ext}\(way)")
+        }
+    }
+
     /// Outputs at whose path other outputs need a folder.
     func filesInTheWayOfFolders(_ candidates: [Candidate]) -> [PlanRefusal] {
         let paths = Set(candidates.map { PathKey($0.path) })

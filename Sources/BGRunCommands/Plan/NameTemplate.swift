@@ -98,6 +98,16 @@ extension ImageFormat {
         }
     }
 
+    /// Endings of names, in lower case, that promise this format, of those that are written.
+    var endings: Set<String> {
+        switch self {
+        case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
+        case .png: ["png", "apng"]
+        case .tiff: ["tif", "tiff"]
+        case .webp, .avif, .heic, .gif, .jxl, .jp2, .raw: [fileExtension]
+        }
+    }
+
     /// The format a file of this name is written in when none was asked for: that of its name where it can be
     /// written, else JPEG. Reading goes by content; writing by name, so that a file and its extension agree.
     static func written(forInputNamed name: String) -> ImageFormat {

@@ -57,7 +57,7 @@ struct WhyCommand: ParsableCommand {
     private func explainJob(_ number: UInt64) throws {
         let job = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.job(number) }
         if json { return try StandardOutput.print(JSONText.encode(job) + "\n") }
-        let standing = "\(job.id)  \(job.title.isEmpty ? job.identifier : job.title): \(JobText.state(job))"
+        let standing = "\(job.id)  \(job.shownTitle): \(JobText.state(job))"
         try StandardOutput.print(([standing] + JobText.reasons(job)).joined(separator: "\n") + "\n")
     }
 

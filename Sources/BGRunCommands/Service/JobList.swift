@@ -2,11 +2,21 @@ import Foundation
 import ServiceAPI
 import TaskModel
 
+extension JobDocument {
+    /// The title, else the identifier, in one line that does nothing to a terminal.
+    var shownTitle: String {
+        let text = title.isEmpty ? identifier : title
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    }
+}
+
 /// Jobs as a table and as lines for one of them.
 enum JobText {
     static func table(_ jobs: [JobDocument]) -> String {
         let rows = jobs.map { job in
-            ["\(job.id)", state(job), priority(job), progress(job), job.title.isEmpty ? job.identifier : job.title]
+            ["\(job.id)", state(job), priority(job), progress(job), job.shownTitle]
         }
         let head = ["ID", "STATE", "PRIORITY", "PROGRESS", "TITLE"]
         let widths = head.indices.dropLast().map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
@@ -36,7 +46,7 @@ enum JobText {
 
     /// Everything about one job.
     static func details(_ job: JobDocument) -> String {
-        var lines = ["\(job.id)  \(job.title.isEmpty ? job.identifier : job.title)"]
+        var lines = ["\(job.id)  \(job.shownTitle)"]
         func line(_ name: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + text)

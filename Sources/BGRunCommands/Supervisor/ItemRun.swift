@@ -13,6 +13,8 @@ import TaskStore
 /// What a run of items is to keep to.
 struct ItemRunSettings {
     var limits: JobMachine.Limits
+    /// Cores that all items together may keep busy.
+    var cores: Int
     /// Bounds of every input; the memory of each is filled in when it is handed out.
     var decodeLimits: DecodeLimits
     var lanes: LanePolicy
@@ -511,6 +513,8 @@ final class ItemRun<Plan: WorkPlan> {
             }
             var order = plan.order(of: index, lane: lane, limits: limits)
             if mayStand.contains(index) { order.replaceOutputs() }
+            let cores = min(settings.cores, self.terms?.concurrency ?? settings.cores)
+            order.give(cores: Machine.share(of: cores, itemsLeft: plan.itemCount - index))
             let message: HostMessage
             if let ahead {
                 message = .runAhead(order, notes: ahead.notes)

@@ -67,6 +67,13 @@ enum WorkOrder: Codable, Sendable {
         }
     }
 
+    /// As ``PictureOrder/cores``; nothing else shares an item out.
+    mutating func give(cores: Int) {
+        guard case .export(var item) = self else { return }
+        item.cores = cores
+        self = .export(item)
+    }
+
     /// Path of the first input.
     var input: String {
         switch self {

@@ -33,7 +33,7 @@ protocol WorkPlan: Sendable {
 
 /// Something that keeps a whole job from starting.
 struct PlanRefusal: Hashable, Sendable {
-    /// `collision`, `leavesFolder`, `overwritesInput`, `outputExists` or `notAFile`.
+    /// `collision`, `misnamed`, `leavesFolder`, `overwritesInput`, `outputExists` or `notAFile`.
     var code: String
     var sentence: String
 }

@@ -244,6 +244,7 @@ struct WorkSession<Kind: Work> {
                 workers: workers, claimBytes: flags.memory?.bytes ?? Machine.defaultClaimBytes(workers: workers),
                 hang: flags.stallLimit.duration, grace: flags.grace.duration,
                 handsOutAhead: !flags.isolate && plan.haveOneInput),
+            cores: min(flags.workerCount, Machine.allowedCores),
             decodeLimits: work.decodeLimits,
             lanes: LanePolicy(work.lanePreference(flags), deviceIsUsable: offer.device != nil), device: offer.device,
             search: search, expireAfter: flags.expireAfter?.duration, longestFinish: Kind.longestFinish,

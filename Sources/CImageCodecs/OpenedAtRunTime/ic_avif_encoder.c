@@ -58,7 +58,10 @@ ic_status ic_avif_encode(
         avif->avifImageDestroy(image);
         return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF encoder");
     }
-    encoder->maxThreads = 1;
+    encoder->maxThreads = settings->threads;
+    encoder->tileColsLog2 = settings->tile_columns_log2;
+    // The library turns it on with more than one thread, and then the file is another one.
+    avif->avifEncoderSetCodecSpecificOption(encoder, "row-mt", "0");
     encoder->speed = settings->speed;
     encoder->minQuantizer = 0;
     encoder->maxQuantizer = settings->lossless ? 0 : 63;
@@ -70,6 +73,8 @@ ic_status ic_avif_encode(
         // Constant quality, which is aom's name for what every other format calls quality.
         avif->avifEncoderSetCodecSpecificOption(encoder, "end-usage", "q");
         avif->avifEncoderSetCodecSpecificOption(encoder, "cq-level", level);
+        // 2: not while ways to divide and predict a block are compared.
+        if (settings->plain_search) avif->avifEncoderSetCodecSpecificOption(encoder, "disable-trellis-quant", "2");
     }
     avifRWData file = AVIF_DATA_EMPTY;
     avifResult result = avif->avifEncoderAddImage(encoder, image, 1, AVIF_ADD_IMAGE_FLAG_SINGLE);

@@ -79,6 +79,11 @@ typedef struct ic_picture_settings {
     /// AVIF's speed, 0 ... 10, and JPEG XL's effort, 1 ... 9.
     int32_t speed;
     int32_t effort;
+    /// 1 for an encoder of AVIF that looks less far for the best coefficients.
+    int32_t plain_search;
+    /// An AVIF's columns of tiles as a power of 2, and the threads that encode them, which change nothing in the file.
+    int32_t tile_columns_log2;
+    int32_t threads;
     /// How much JPEG XL gives up for fast decoding, 0 ... 4.
     int32_t decoding_speed;
     /// The colours are those of H.273's primaries with sRGB's curve: 1 for sRGB and 12 for Display P3. 2 where only the

@@ -5,12 +5,17 @@ final class AVIFEncoder: ImageEncoder {
     /// AV1's own limit on each side.
     private static let largestSide = 65_536
 
+    /// What each thread but the first takes.
+    private static let threadBytes = 4 << 20
+
     let workingBytes: Int
     /// Not heard by the library.
     var pulse: CodecPulse?
     private let picture: CollectedPicture
     private let quantizer: Int32
     private let speed: Int32
+    private let threads: Int32
+    private let tileColumns: Int
 
     init(_ request: EncodeRequest) throws(CodecError) {
         guard [.rgbx8, .rgba8, .rgba16].contains(request.layout) else {
@@ -26,12 +31,18 @@ final class AVIFEncoder: ImageEncoder {
         quantizer = Int32(((100 - request.quality) * 63 + 50) / 100)
         // Speed 6 takes three to four times as long.
         speed = request.optimize ? 6 : 8
+        tileColumns = Self.tileColumns(width: request.width)
+        threads = Int32(min(request.cores, tileColumns))
         // Planes, those of the encoder with their borders, and its search beside them.
         workingBytes =
             picture.byteCount
             + request.width * request.height * (request.lossless ? 48 : request.layout == .rgba16 ? 40 : 24)
-            + request.metadata.totalBytes * 2 + 24 << 20
+            + request.metadata.totalBytes * 2 + 24 << 20 + Int(threads - 1) * Self.threadBytes
     }
+
+    /// Columns that are encoded apart from each other, at once where there are cores for it: 1, 2, 4 or 8. Each is at least 512
+    /// pixels wide, which costs up to 0.6 % of the bytes; of 256 pixels 2.5 %.
+    static func tileColumns(width: Int) -> Int { width >= 4096 ? 8 : width >= 2048 ? 4 : width >= 1024 ? 2 : 1 }
 
     func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
         try picture.append(rows, strideBytes: strideBytes, count: count)
@@ -41,6 +52,10 @@ final class AVIFEncoder: ImageEncoder {
         try picture.encode(pulse: pulse, body) { settings, rows, bytes, size, error in
             settings.quantizer = quantizer
             settings.speed = speed
+            // At speed 8 a tenth of the time for 0.5 % of the bytes at the same PSNR.
+            settings.plain_search = speed == 8 ? 1 : 0
+            settings.tile_columns_log2 = Int32(tileColumns.trailingZeroBitCount)
+            settings.threads = threads
             return ic_avif_encode(&settings, rows, &bytes, &size, &error)
         }
     }

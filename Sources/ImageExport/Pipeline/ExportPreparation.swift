@@ -125,7 +125,7 @@ struct ExportPreparation {
                 isOpaque: !header.hasAlpha || needsMatte,
                 quality: settings.quality ?? format.defaultQuality ?? 100,
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
-                fullChroma: settings.fullChroma, metadata: kept.metadata)
+                fullChroma: settings.fullChroma, cores: item.cores, metadata: kept.metadata)
             outputs.append(Output(plan: plan, chain: chain, encode: encode, item: output))
         }
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)

@@ -29,6 +29,27 @@ struct WrittenFormatTests {
         #expect(try encoded(picture, as: format, band: 47) == whole)
     }
 
+    @Test(arguments: [1, 1023, 1024, 2048, 4096])
+    func `the cores that encode an AVIF change no byte`(width: Int) throws {
+        let picture = Picture.sample(width: width, height: 40)
+        let one = try encoded(picture, as: .avif)
+        for cores in [2, 3, 16] {
+            #expect(try encoded(picture, as: .avif) { $0.cores = cores } == one, "\(cores) cores")
+        }
+        #expect(try decode(one).header.width == width)
+    }
+
+    @Test
+    func `an AVIF is expected sooner from as many cores as it has columns`() {
+        func seconds(_ format: ImageFormat, width: Int, cores: Int) -> Double {
+            EncodeRequest(format: format, width: width, height: 1000, layout: .rgbx8, cores: cores).expectedSeconds
+        }
+        #expect(seconds(.avif, width: 1000, cores: 8) == seconds(.avif, width: 1000, cores: 1))
+        #expect(seconds(.avif, width: 2048, cores: 2) == seconds(.avif, width: 2048, cores: 1) / 2)
+        #expect(seconds(.avif, width: 2048, cores: 16) == seconds(.avif, width: 2048, cores: 1) / 4)
+        #expect(seconds(.jxl, width: 2048, cores: 16) == seconds(.jxl, width: 2048, cores: 1))
+    }
+
     @Test(arguments: [ImageFormat.tiff, .jxl, .avif])
     func `gray pictures are written as gray`(format: ImageFormat) throws {
         let picture = Picture.sample(width: 40, height: 30, isGray: true)
