@@ -17,6 +17,7 @@ typedef struct {
     int first_row;      // first picture row to make
     int rows;           // rows to make
     int scratch_stride; // floats from one work-item's scratch to the next; 0 when they run one after the other
+    int clear;          // whether some of what is read may be clear, of alpha 0; the colours that hides have no say in visible pixels
 } chain_rows;
 
 // The column of a plane that stands for column x: the picture repeats its edges.

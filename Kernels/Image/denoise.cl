@@ -11,16 +11,22 @@
 // transformed once for all blocks beside each other, and back once for their sum. A work-item goes down its tile by DENOISE_STEP rows
 // at a time; what it holds meanwhile are rows of all planes, so that it stays in the second-level cache of a CPU.
 //
+// Where pixels are clear (alpha 0), denoise_fill first gives each the mean of the visible ones within DENOISE_FILL of it, so that
+// what it hides has no say. No block of a visible pixel reaches further.
+//
 // Reference  ChainReference in the tests, float64 with plain sums; within 2 of 65535 but where a coefficient lies on its threshold.
 // Chunking   A chunk is a band of rows; the grid of blocks is the picture's, so bands do not depend on each other.
-// Launch     denoise_tile: 1-D, one work-item a tile of DENOISE_COLUMNS x DENOISE_ROWS, local size 1 (CPU form).
+// Launch     denoise_fill: 1-D, one work-item a row, with DENOISE_RADIUS rows more on each side, local size 1 (CPU form);
+//            denoise_fill_pixel: 2-D, one work-item a pixel of them, (width rounded up, rows), local (WGS, 1) (GPU form).
+//            denoise_tile: 1-D, one work-item a tile of DENOISE_COLUMNS x DENOISE_ROWS, local size 1 (CPU form).
 //            denoise_group: 1-D, a work-group of DENOISE_GROUP work-items DENOISE_GROUP_COLUMNS x DENOISE_GROUP_ROWS pixels, each
 //            work-item a column of them and then, of each plane, a coefficient of four blocks side by side (GPU form).
 // Barriers   GPU form: two a plane of DENOISE_STEP rows.
 //
 // Buffers
-//   src, dst   rows as in chain.cl; src has DENOISE_RADIUS rows more on each side, as far as the picture has them; on the CPU codes
-//              may take the place of either (chain_codes)
+//   src, dst   rows as in chain.cl; src has DENOISE_RADIUS rows more on each side, as far as the picture has them, and DENOISE_FILL
+//              more where it is filled; on the CPU codes may take the place of either (chain_codes)
+//   rows       src, changed in its place
 //   limits     [2][8][8] float: squared threshold of luma and chroma times the squared scale; negative for the mean
 //   scratch    DENOISE_SCRATCH floats a work-item (CPU form)
 
@@ -34,6 +40,7 @@
 #define DENOISE_GROUP_COLUMNS (DENOISE_GROUP - 12) // columns that it makes, those of which it has every block
 #define DENOISE_GROUP_ROWS 64                      // rows that it makes
 #define DENOISE_RADIUS 7
+#define DENOISE_FILL 7 // pixels on each side of a clear one that it is filled from: DENOISE_RADIUS, at most 8
 #define DENOISE_STEP 4 // rows from one block to the next below it, half of one; 2 columns to the next beside it
 #define DENOISE_HALF (DENOISE_COLUMNS / 2 + 24) // even or odd columns of a tile with the blocks that reach into it
 #define DENOISE_PITCH (2 * DENOISE_HALF)        // rows of scratch have the even columns first, then the odd ones
@@ -82,6 +89,40 @@
         s[4] = c3 + d4;                                                                                                         \
         s[3] = c3 - d4;                                                                                                         \
     }
+
+// Only visible pixels are read and only clear ones written, so rows may be filled in any order and more than once.
+CPU_FORM void denoise_fill(__global float *rows, const chain_rows p) {
+    const int y = p.first_row + (int)get_global_id(0);
+    __global float *row = chain_target(rows, p, y, 0);
+    const float16 none = (float16)(0.0f), one = (float16)(1.0f);
+    for (int x = 0; x < p.width; x += 16) {
+        const int16 clear = vload16(0, row + 3 * p.stride + x) <= 0.0f;
+        if (!any(clear))
+            continue;
+        // Sums of the columns from x - 8 on: R, G, B and how many are visible.
+        float columns[4][32];
+        for (int i = 0; i < 2; ++i) {
+            float16 sum[4] = {none, none, none, none};
+            for (int k = -DENOISE_FILL; k <= DENOISE_FILL; ++k) {
+                __global const float *from = chain_source(rows, p, y + k, 0);
+                const int at = x - 8 + 16 * i;
+                const int16 visible = load_edge16(from + 3 * p.stride, at, p.width) > 0.0f;
+                for (int c = 0; c < 3; ++c)
+                    sum[c] += select(none, load_edge16(from + c * p.stride, at, p.width), visible);
+                sum[3] += select(none, one, visible);
+            }
+            for (int c = 0; c < 4; ++c)
+                vstore16(sum[c], i, columns[c]);
+        }
+        float16 sum[4] = {none, none, none, none};
+        for (int k = 8 - DENOISE_FILL; k <= 8 + DENOISE_FILL; ++k)
+            for (int c = 0; c < 4; ++c)
+                sum[c] += vload16(0, columns[c] + k);
+        const float16 share = one / max(sum[3], one);
+        for (int c = 0; c < 3; ++c)
+            vstore16(select(vload16(0, row + c * p.stride + x), sum[c] * share, clear), 0, row + c * p.stride + x);
+    }
+}
 
 // The column before each of `here`, whose first has the last of `before` in front of it.
 inline float16 denoise_beside(float16 before, float16 here) {
@@ -268,6 +309,30 @@ CPU_FORM void denoise_tile(__global const float *src, __global float *dst, __glo
 }
 
 #ifdef PIXELS_FORM
+
+// The same sums in the same order.
+GPU_FORM void denoise_fill_pixel(__global float *rows, const chain_rows p) {
+    const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);
+    if (x >= p.width)
+        return;
+    __global float *to = chain_target(rows, p, y, 0) + x;
+    if (to[3 * p.stride] > 0.0f)
+        return;
+    float4 sum = (float4)(0.0f);
+    for (int j = -DENOISE_FILL; j <= DENOISE_FILL; ++j) {
+        float4 column = (float4)(0.0f);
+        for (int k = -DENOISE_FILL; k <= DENOISE_FILL; ++k) {
+            __global const float *from = chain_source(rows, p, y + k, 0) + edge(x + j, p.width);
+            if (from[3 * p.stride] > 0.0f)
+                column += (float4)(from[0], from[p.stride], from[2 * p.stride], 1.0f);
+        }
+        sum += column;
+    }
+    sum.xyz *= 1.0f / max(sum.w, 1.0f);
+    to[0] = sum.x;
+    to[p.stride] = sum.y;
+    to[2 * p.stride] = sum.z;
+}
 
 #define DENOISE_SEGMENT 8 // columns of four blocks, without those that they share with the next four
 // Floats from one coefficient to the next: eight coefficients of four segments are in 32 different banks.

@@ -7,7 +7,8 @@
 //
 //   a = variance / (variance + epsilon),  b = (1 - a) mean,  A and B their box means, linear between the centres of cells.
 //
-// The picture, and the grid of cells, repeat their edges.
+// The picture, and the grid of cells, repeat their edges. Clear pixels (alpha 0) take no part: a cell's luma is the mean of its
+// visible pixels, and in box means a cell weighs as much as the share of its pixels that is visible.
 //
 // Reference  ChainReference in the tests, float64; within 2 of 65535.
 // Chunking   A chunk is a band of rows: it reads (2 * radius + 2) * cell rows more on each side.
@@ -18,10 +19,11 @@
 //
 // Buffers
 //   src, dst   rows as in chain.cl; on the CPU codes may take the place of either (chain_codes)
-//   cells      [cell rows][cell_stride] float, luma; row 0 is row first_cell
-//   slopes     [slope rows][2][cell_stride] float, a and b; row 0 is row first_slope
+//   cells      [cell rows][2][cell_stride] float, luma and weight, 0 ... 1; row 0 is row first_cell
+//   slopes     [slope rows][3][cell_stride] float, a and b times the cell's weight, and 1 / the sum of weights in the box around it
+//              (0 where that is 0); row 0 is row first_slope
 //   means      [mean rows][2][cell_stride] float, A and B; row 0 is row first_mean
-//   line       work-items * 2 * line_stride floats: one row of sums
+//   line       work-items * 3 * line_stride floats: rows of sums; those of contrast_lines_pixel are 2 * line_stride floats
 
 // Field for field the C struct bg_contrast_params.
 typedef struct {
@@ -41,27 +43,48 @@ typedef struct {
 
 inline float16 contrast_luma(pixels v) { return v.r * LUMA_R + v.g * LUMA_G + v.b * LUMA_B; }
 
-inline void contrast_sums(__global const float *src, chain_codes codes, __global float *cells, __global float *line,
-                          contrast_params q, chain_rows p) {
+inline void contrast_sums_of(__global const float *src, chain_codes codes, __global float *cells, __global float *line,
+                             contrast_params q, chain_rows p, const int clear) {
     const int row = get_global_id(0);
-    __global float *sums = line + (size_t)row * q.line_step;
-    __global float *to = cells + (size_t)row * q.cell_stride;
+    __global float *sums = line + (size_t)row * q.line_step, *counts = sums + q.line_stride;
+    __global float *to = cells + (size_t)row * 2 * q.cell_stride;
     const int y0 = (q.first_cell + row) * q.cell;
     for (int k = 0; k < q.cell; ++k) {
         for (int x = 0; x < p.width; x += 16) {
-            const float16 y = contrast_luma(chain_load(src, codes, p, y0 + k, x));
+            float16 y = contrast_luma(chain_load(src, codes, p, y0 + k, x));
+            if (clear) {
+                const int16 visible = vload16(0, chain_source(src, p, y0 + k, 3) + x) > 0.0f;
+                const float16 count = select((float16)(0.0f), (float16)(1.0f), visible);
+                y = select((float16)(0.0f), y, visible);
+                vstore16(k == 0 ? count : vload16(0, counts + x) + count, 0, counts + x);
+            }
             vstore16(k == 0 ? y : vload16(0, sums + x) + y, 0, sums + x);
         }
     }
-    for (int x = p.width; x < q.across * q.cell; ++x)
+    for (int x = p.width; x < q.across * q.cell; ++x) {
         sums[x] = sums[p.width - 1];
+        if (clear)
+            counts[x] = counts[p.width - 1];
+    }
     const float share = 1.0f / (float)(q.cell * q.cell);
     for (int i = 0; i < q.across; ++i) {
-        float sum = 0.0f;
-        for (int k = 0; k < q.cell; ++k)
+        float sum = 0.0f, count = 0.0f;
+        for (int k = 0; k < q.cell; ++k) {
             sum += sums[i * q.cell + k];
-        to[i] = sum * share;
+            if (clear)
+                count += counts[i * q.cell + k];
+        }
+        to[i] = clear ? sum / max(count, 1.0f) : sum * share;
+        to[q.cell_stride + i] = clear ? count * share : 1.0f;
     }
+}
+
+inline void contrast_sums(__global const float *src, chain_codes codes, __global float *cells, __global float *line,
+                          contrast_params q, chain_rows p) {
+    if (p.clear)
+        contrast_sums_of(src, codes, cells, line, q, p, 1);
+    else
+        contrast_sums_of(src, codes, cells, line, q, p, 0);
 }
 
 CPU_FORM void contrast_cells(__global const float *src, __global float *cells, __global float *line,
@@ -84,52 +107,85 @@ inline float16 contrast_sum(__global const float *line, int radius) {
     return sum;
 }
 
-CPU_FORM void contrast_slopes(__global const float *cells, __global float *slopes, __global float *line,
-                              const contrast_params q) {
+inline void contrast_slopes_of(__global const float *cells, __global float *slopes, __global float *line,
+                               contrast_params q, const int clear) {
     const int row = get_global_id(0);
-    __global float *sums = line + (size_t)row * q.line_step, *squares = sums + q.line_stride;
+    __global float *sums = line + (size_t)row * q.line_step;
+    __global float *squares = sums + q.line_stride, *weights = squares + q.line_stride;
     for (int x = 0; x < q.across; x += 16) {
-        float16 sum = (float16)(0.0f), square = (float16)(0.0f);
+        float16 sum = (float16)(0.0f), square = (float16)(0.0f), weight = (float16)(0.0f);
         for (int k = -q.radius; k <= q.radius; ++k) {
-            const int from = edge(q.first_slope + row + k, q.down) - q.first_cell;
-            const float16 v = vload16(0, cells + (size_t)from * q.cell_stride + x);
-            sum += v;
-            square += v * v;
+            const int at = edge(q.first_slope + row + k, q.down) - q.first_cell;
+            __global const float *from = cells + (size_t)at * 2 * q.cell_stride + x;
+            const float16 v = vload16(0, from);
+            if (clear) {
+                const float16 w = vload16(0, from + q.cell_stride);
+                sum += v * w;
+                square += v * v * w;
+                weight += w;
+            } else {
+                sum += v;
+                square += v * v;
+            }
         }
         vstore16(sum, 0, sums + q.radius + x);
         vstore16(square, 0, squares + q.radius + x);
+        if (clear)
+            vstore16(weight, 0, weights + q.radius + x);
     }
     contrast_repeat(sums, q.across, q.radius);
     contrast_repeat(squares, q.across, q.radius);
-    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
-    __global float *to = slopes + (size_t)row * 2 * q.cell_stride;
+    if (clear)
+        contrast_repeat(weights, q.across, q.radius);
+    __global const float *own = cells + (size_t)(q.first_slope + row - q.first_cell) * 2 * q.cell_stride;
+    __global float *to = slopes + (size_t)row * 3 * q.cell_stride;
+    float16 share = (float16)(1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1)));
     for (int x = 0; x < q.across; x += 16) {
+        if (clear) {
+            const float16 weight = contrast_sum(weights + x, q.radius);
+            share = select((float16)(0.0f), 1.0f / weight, weight > 0.0f);
+        }
         const float16 mean = contrast_sum(sums + x, q.radius) * share;
         const float16 variance = max(contrast_sum(squares + x, q.radius) * share - mean * mean, (float16)(0.0f));
-        const float16 a = variance / (variance + q.epsilon);
+        float16 a = variance / (variance + q.epsilon);
+        float16 b = mean - a * mean;
+        if (clear) {
+            const float16 w = vload16(0, own + q.cell_stride + x);
+            a *= w;
+            b *= w;
+        }
         vstore16(a, 0, to + x);
-        vstore16(mean - a * mean, 0, to + q.cell_stride + x);
+        vstore16(b, 0, to + q.cell_stride + x);
+        vstore16(share, 0, to + 2 * q.cell_stride + x);
     }
+}
+
+CPU_FORM void contrast_slopes(__global const float *cells, __global float *slopes, __global float *line,
+                              const contrast_params q, const chain_rows p) {
+    if (p.clear)
+        contrast_slopes_of(cells, slopes, line, q, 1);
+    else
+        contrast_slopes_of(cells, slopes, line, q, 0);
 }
 
 CPU_FORM void contrast_means(__global const float *slopes, __global float *means, __global float *line,
                              const contrast_params q) {
     const int row = get_global_id(0);
     __global float *sums = line + (size_t)row * q.line_step;
-    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    __global const float *shares = slopes + ((size_t)(q.first_mean + row - q.first_slope) * 3 + 2) * q.cell_stride;
     for (int c = 0; c < 2; ++c) {
         for (int x = 0; x < q.across; x += 16) {
             float16 sum = (float16)(0.0f);
             for (int k = -q.radius; k <= q.radius; ++k) {
                 const int from = edge(q.first_mean + row + k, q.down) - q.first_slope;
-                sum += vload16(0, slopes + ((size_t)from * 2 + c) * q.cell_stride + x);
+                sum += vload16(0, slopes + ((size_t)from * 3 + c) * q.cell_stride + x);
             }
             vstore16(sum, 0, sums + q.radius + x);
         }
         contrast_repeat(sums, q.across, q.radius);
         __global float *to = means + ((size_t)row * 2 + c) * q.cell_stride;
         for (int x = 0; x < q.across; x += 16)
-            vstore16(contrast_sum(sums + x, q.radius) * share, 0, to + x);
+            vstore16(contrast_sum(sums + x, q.radius) * vload16(0, shares + x), 0, to + x);
     }
 }
 
@@ -193,12 +249,17 @@ GPU_FORM void contrast_lines_pixel(__global const float *src, __global float *li
     const int x = get_global_id(0), row = get_global_id(1);
     if (x >= p.width)
         return;
-    float sum = 0.0f;
+    float sum = 0.0f, count = 0.0f;
     for (int k = 0; k < q.cell; ++k) {
-        const float y = pixel_luma(read_pixel(chain_source(src, p, (q.first_cell + row) * q.cell + k, 0), p, x));
+        const float4 v = read_pixel(chain_source(src, p, (q.first_cell + row) * q.cell + k, 0), p, x);
+        const bool visible = !p.clear || v.w > 0.0f;
+        const float y = visible ? pixel_luma(v) : 0.0f;
         sum = k == 0 ? y : sum + y;
+        count += visible ? 1.0f : 0.0f;
     }
     line[(size_t)row * q.line_step + x] = sum;
+    if (p.clear)
+        line[(size_t)row * q.line_step + q.line_stride + x] = count;
 }
 
 GPU_FORM void contrast_cells_pixel(__global const float *line, __global float *cells, const contrast_params q,
@@ -207,49 +268,62 @@ GPU_FORM void contrast_cells_pixel(__global const float *line, __global float *c
     if (i >= q.across)
         return;
     __global const float *sums = line + (size_t)row * q.line_step;
-    float sum = 0.0f;
-    for (int k = 0; k < q.cell; ++k)
-        sum += sums[edge(i * q.cell + k, p.width)];
-    cells[(size_t)row * q.cell_stride + i] = sum * (1.0f / (float)(q.cell * q.cell));
+    float sum = 0.0f, count = 0.0f;
+    for (int k = 0; k < q.cell; ++k) {
+        const int x = edge(i * q.cell + k, p.width);
+        sum += sums[x];
+        if (p.clear)
+            count += sums[q.line_stride + x];
+    }
+    const float share = 1.0f / (float)(q.cell * q.cell);
+    __global float *to = cells + (size_t)row * 2 * q.cell_stride + i;
+    to[0] = p.clear ? sum / max(count, 1.0f) : sum * share;
+    to[q.cell_stride] = p.clear ? count * share : 1.0f;
 }
 
-GPU_FORM void contrast_slopes_pixel(__global const float *cells, __global float *slopes, const contrast_params q) {
+GPU_FORM void contrast_slopes_pixel(__global const float *cells, __global float *slopes, const contrast_params q,
+                                    const chain_rows p) {
     const int i = get_global_id(0), row = get_global_id(1);
     if (i >= q.across)
         return;
-    float mean = 0.0f, squares = 0.0f;
+    float mean = 0.0f, squares = 0.0f, weights = 0.0f;
     for (int j = -q.radius; j <= q.radius; ++j) {
-        float sum = 0.0f, square = 0.0f;
+        float sum = 0.0f, square = 0.0f, weight = 0.0f;
         for (int k = -q.radius; k <= q.radius; ++k) {
-            const float v =
-                cells[(size_t)(edge(q.first_slope + row + k, q.down) - q.first_cell) * q.cell_stride + edge(i + j, q.across)];
-            sum += v;
-            square += v * v;
+            __global const float *from = cells + edge(i + j, q.across) +
+                                         (size_t)(edge(q.first_slope + row + k, q.down) - q.first_cell) * 2 * q.cell_stride;
+            const float v = from[0], w = p.clear ? from[q.cell_stride] : 1.0f;
+            sum += v * w;
+            square += v * v * w;
+            weight += w;
         }
         mean += sum;
         squares += square;
+        weights += weight;
     }
-    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    const float share = weights > 0.0f ? 1.0f / weights : 0.0f;
     mean *= share;
     const float variance = max(squares * share - mean * mean, 0.0f);
     const float a = variance / (variance + q.epsilon);
-    __global float *to = slopes + (size_t)row * 2 * q.cell_stride + i;
-    to[0] = a;
-    to[q.cell_stride] = mean - a * mean;
+    const float own = cells[(size_t)(q.first_slope + row - q.first_cell) * 2 * q.cell_stride + q.cell_stride + i];
+    __global float *to = slopes + (size_t)row * 3 * q.cell_stride + i;
+    to[0] = a * own;
+    to[q.cell_stride] = (mean - a * mean) * own;
+    to[2 * q.cell_stride] = share;
 }
 
 GPU_FORM void contrast_means_pixel(__global const float *slopes, __global float *means, const contrast_params q) {
     const int i = get_global_id(0), row = get_global_id(1);
     if (i >= q.across)
         return;
-    const float share = 1.0f / (float)((2 * q.radius + 1) * (2 * q.radius + 1));
+    const float share = slopes[((size_t)(q.first_mean + row - q.first_slope) * 3 + 2) * q.cell_stride + i];
     for (int c = 0; c < 2; ++c) {
         float mean = 0.0f;
         for (int j = -q.radius; j <= q.radius; ++j) {
             float sum = 0.0f;
             for (int k = -q.radius; k <= q.radius; ++k) {
                 const int from = edge(q.first_mean + row + k, q.down) - q.first_slope;
-                sum += slopes[((size_t)from * 2 + c) * q.cell_stride + edge(i + j, q.across)];
+                sum += slopes[((size_t)from * 3 + c) * q.cell_stride + edge(i + j, q.across)];
             }
             mean += sum;
         }

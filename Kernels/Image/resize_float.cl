@@ -73,11 +73,12 @@ inline void encode_float_pixel(__global const float *from, __global ushort *to, 
                                const encode_float_params p) {
     float4 v = vload4(0, from);
     const float alpha = clamp(v.w, 0.0f, 1.0f);
+    // Colours have the same overshoot as their alpha, so they lose it before alpha does.
+    if (v.w > 0.0f)
+        v = v / v.w;
     if (p.has_matte) {
         const float clear = 1.0f - alpha;
-        v = v + pack_float4(p.matte[0] * clear, p.matte[1] * clear, p.matte[2] * clear, 0.0f);
-    } else if (alpha > 0.0f) {
-        v = v / alpha;
+        v = v * alpha + pack_float4(p.matte[0] * clear, p.matte[1] * clear, p.matte[2] * clear, 0.0f);
     }
     to[0] = encode_float(v.x, table);
     to[1] = encode_float(v.y, table + p.encode_stride);

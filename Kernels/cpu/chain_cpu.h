@@ -8,7 +8,7 @@ _Static_assert(sizeof(grain_params) == sizeof(bg_grain_params), "grain_params");
 _Static_assert(sizeof(rotate_params) == sizeof(bg_rotate_params), "rotate_params");
 _Static_assert(POINT_TABLE == BG_POINT_TABLE && POINT_HEADER == BG_POINT_HEADER && POINT_STEPS == BG_POINT_STEPS, "points");
 _Static_assert(DENOISE_COLUMNS == BG_DENOISE_COLUMNS && DENOISE_ROWS == BG_DENOISE_ROWS &&
-                   DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_SCRATCH == BG_DENOISE_SCRATCH &&
+                   DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_FILL == BG_DENOISE_FILL && DENOISE_SCRATCH == BG_DENOISE_SCRATCH &&
                    DENOISE_GROUP == BG_DENOISE_GROUP && DENOISE_GROUP_COLUMNS == BG_DENOISE_GROUP_COLUMNS &&
                    DENOISE_GROUP_ROWS == BG_DENOISE_GROUP_ROWS,
                "denoise");
@@ -45,6 +45,11 @@ static void run_grain(float *rows, const bg_grain_params *grain, const bg_chain_
     EACH(r.rows) grain_rows(rows, q, r);
 }
 
+static void run_denoise_fill(float *rows, const bg_chain_rows *p) {
+    PARAMS(chain_rows, p);
+    EACH(q.rows) denoise_fill(rows, q);
+}
+
 static void run_denoise(const float *src, float *dst, const bg_chain_codes *ends, const float *limits, float *scratch,
                         const bg_chain_rows *p, int count) {
     PARAMS(chain_rows, p);
@@ -72,9 +77,11 @@ static void run_contrast_cells(const float *src, const bg_chain_codes *ends, flo
 }
 
 static void run_contrast_slopes(const float *cells, float *slopes, float *line, const bg_contrast_params *contrast,
-                                int count) {
+                                const bg_chain_rows *p, int count) {
     PARAMS(contrast_params, contrast);
-    EACH(count) contrast_slopes(cells, slopes, line, q);
+    chain_rows r;
+    memcpy(&r, p, sizeof r);
+    EACH(count) contrast_slopes(cells, slopes, line, q, r);
 }
 
 static void run_contrast_means(const float *slopes, float *means, float *line, const bg_contrast_params *contrast,
@@ -103,6 +110,7 @@ static void run_rotate(const float *src, float *dst, const float *weights, const
 
 #define CHAIN_KERNELS                                                                                                   \
     {                                                                                                                   \
-        run_load8, run_load16, run_store8, run_store16, run_codes8, run_codes16, run_points, run_grain, run_denoise,    \
-            run_deconvolve, run_contrast_cells, run_contrast_slopes, run_contrast_means, run_contrast_apply, run_rotate,\
+        run_load8, run_load16, run_store8, run_store16, run_codes8, run_codes16, run_points, run_grain,                 \
+            run_denoise_fill, run_denoise, run_deconvolve, run_contrast_cells, run_contrast_slopes, run_contrast_means, \
+            run_contrast_apply, run_rotate,                                                                             \
     }

@@ -46,6 +46,7 @@ enum {
     BG_DENOISE_GROUP_COLUMNS = BG_DENOISE_GROUP - 12,
     BG_DENOISE_GROUP_ROWS = 64,
     BG_DENOISE_RADIUS = 7,
+    BG_DENOISE_FILL = 7,
     BG_DENOISE_SCRATCH = (BG_DENOISE_COLUMNS + 48) * 64,
     BG_DECONVOLVE_COLUMNS = 256,
     BG_DECONVOLVE_ROWS = 128,
@@ -56,7 +57,7 @@ enum {
 };
 
 typedef struct {
-    int32_t width, height, stride, planes, src_first_row, dst_first_row, first_row, rows, scratch_stride;
+    int32_t width, height, stride, planes, src_first_row, dst_first_row, first_row, rows, scratch_stride, clear;
 } bg_chain_rows;
 
 typedef struct {
@@ -118,13 +119,15 @@ typedef struct {
                     const bg_chain_rows *);
     void (*points)(float *rows, const float *program, const bg_point_params *, const bg_chain_rows *);
     void (*grain)(float *rows, const bg_grain_params *, const bg_chain_rows *);
+    void (*denoise_fill)(float *rows, const bg_chain_rows *);
     void (*denoise)(const float *src, float *dst, const bg_chain_codes *, const float *limits, float *scratch,
                     const bg_chain_rows *, int count);
     void (*deconvolve)(const float *src, float *dst, const float *weights, float *scratch, const bg_deconvolve_params *,
                        const bg_chain_rows *, int count);
     void (*contrast_cells)(const float *src, const bg_chain_codes *, float *cells, float *line, const bg_contrast_params *,
                            const bg_chain_rows *, int count);
-    void (*contrast_slopes)(const float *cells, float *slopes, float *line, const bg_contrast_params *, int count);
+    void (*contrast_slopes)(const float *cells, float *slopes, float *line, const bg_contrast_params *,
+                            const bg_chain_rows *, int count);
     void (*contrast_means)(const float *slopes, float *means, float *line, const bg_contrast_params *, int count);
     void (*contrast_apply)(const float *src, float *dst, const bg_chain_codes *, const float *means, float *line,
                            const bg_contrast_params *, const bg_chain_rows *);

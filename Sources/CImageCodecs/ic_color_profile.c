@@ -51,10 +51,8 @@ cmsHPROFILE ic_color_open_profile(cmsContext context, const ic_color_space *spac
     return cmsOpenProfileFromMemTHR(context, space->icc, (cmsUInt32Number)space->icc_size);
 }
 
-uint8_t *ic_color_copy_profile(ic_color_profile kind, size_t *size) {
-    cmsContext context = ic_color_context();
-    if (!context) return NULL;
-    cmsHPROFILE profile = create(context, kind);
+/// The profile's bytes, the same each time; closes it.
+static uint8_t *save(cmsHPROFILE profile, size_t *size) {
     cmsUInt32Number length = 0;
     uint8_t *bytes = NULL;
     if (profile && cmsSaveProfileToMem(profile, NULL, &length) && (bytes = malloc(length))) {
@@ -70,6 +68,40 @@ uint8_t *ic_color_copy_profile(ic_color_profile kind, size_t *size) {
         *size = length;
     }
     if (profile) cmsCloseProfile(profile);
+    return bytes;
+}
+
+uint8_t *ic_color_copy_profile(ic_color_profile kind, size_t *size) {
+    cmsContext context = ic_color_context();
+    if (!context) return NULL;
+    uint8_t *bytes = save(create(context, kind), size);
+    cmsDeleteContext(context);
+    return bytes;
+}
+
+uint8_t *ic_color_copy_profile_of(const ic_color_primaries *colors, size_t *size) {
+    cmsContext context = ic_color_context();
+    if (!context) return NULL;
+    const cmsCIExyY white = {colors->white[0], colors->white[1], 1};
+    const cmsCIExyYTRIPLE primaries = {
+        {colors->red[0], colors->red[1], 1},
+        {colors->green[0], colors->green[1], 1},
+        {colors->blue[0], colors->blue[1], 1},
+    };
+    cmsHPROFILE profile = NULL;
+    cmsToneCurve *tone = cmsBuildGamma(context, colors->exponent);
+    if (tone && colors->is_gray) {
+        profile = cmsCreateGrayProfileTHR(context, cmsD50_xyY(), tone);
+    } else if (tone) {
+        cmsToneCurve *tones[] = {tone, tone, tone};
+        profile = cmsCreateRGBProfileTHR(context, &white, &primaries, tones);
+    }
+    if (tone) cmsFreeToneCurve(tone);
+    if (profile) {
+        describe(context, profile, cmsSigProfileDescriptionTag, "By gamma and primaries");
+        describe(context, profile, cmsSigCopyrightTag, "Free of copyright");
+    }
+    uint8_t *bytes = save(profile, size);
     cmsDeleteContext(context);
     return bytes;
 }

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "ic_color_internal.h"
 #include "ic_internal.h"
@@ -7,6 +8,11 @@ struct ic_color_transform {
     cmsContext context;
     cmsHTRANSFORM transform;
     int sets_fourth_byte;
+    /// R, G and B come from one sample, and differ by what is rounded on the way through XYZ.
+    int is_gray;
+    ic_color_layout layout;
+    /// What each code of 8-bit gray becomes.
+    uint8_t *gray_codes;
 };
 
 /// Pixels of four samples, of which the profile's channels are converted and the rest left as they are.
@@ -20,6 +26,17 @@ static cmsUInt32Number format(ic_color_layout layout, cmsUInt32Number kind, cmsU
     default:
         return base | BYTES_SH(1);
     }
+}
+
+/// A transform is slow without a grid, and has 256 codes to convert.
+static int list_gray_codes(ic_color_transform *transform) {
+    uint8_t pixels[256 * 4] = {0};
+    for (int code = 0; code < 256; code++) pixels[code * 4] = (uint8_t)code;
+    cmsDoTransform(transform->transform, pixels, pixels, 256);
+    transform->gray_codes = malloc(256);
+    if (!transform->gray_codes) return 0;
+    for (int code = 0; code < 256; code++) transform->gray_codes[code] = pixels[code * 4 + 1];
+    return 1;
 }
 
 static ic_status connect(
@@ -40,12 +57,17 @@ static ic_status connect(
         return ic_fail(error, IC_UNSUPPORTED, "The colour profile to convert to is not for RGB");
     }
     cmsUInt32Number flags = cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOCACHE;
-    // Beyond 8 bits a precalculated grid would be the largest error of the whole export.
-    if (layout == IC_COLOR_RGBA16) flags |= cmsFLAGS_NOOPTIMIZE;
+    transform->layout = layout;
+    transform->is_gray = kind == cmsSigGrayData;
+    // Beyond 8 bits a precalculated grid would be the largest error of the whole export, and for gray one is coarse.
+    if (layout == IC_COLOR_RGBA16 || transform->is_gray) flags |= cmsFLAGS_NOOPTIMIZE;
     transform->sets_fourth_byte = layout == IC_COLOR_CMYK8;
     transform->transform = cmsCreateTransformTHR(
         transform->context, source, input, target, format(layout, PT_RGB, 3), INTENT_RELATIVE_COLORIMETRIC, flags);
     if (!transform->transform) return ic_fail(error, IC_UNSUPPORTED, "The colour profile cannot be used");
+    if (transform->is_gray && layout == IC_COLOR_RGBX8 && !list_gray_codes(transform)) {
+        return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a colour transform");
+    }
     return IC_OK;
 }
 
@@ -73,6 +95,7 @@ void ic_color_transform_close(ic_color_transform *transform) {
     if (!transform) return;
     if (transform->transform) cmsDeleteTransform(transform->transform);
     cmsDeleteContext(transform->context);
+    free(transform->gray_codes);
     free(transform);
 }
 
@@ -80,11 +103,33 @@ static void fill_fourth(uint8_t *row, int32_t width) {
     for (int32_t x = 0; x < width; x++) row[x * 4 + 3] = 255;
 }
 
+static void look_up_gray(const uint8_t *codes, uint8_t *row, int32_t width) {
+    for (int32_t x = 0; x < width; x++, row += 4) memset(row, codes[row[0]], 3);
+}
+
+/// Green's value is as near to the exact one as any.
+static void make_neutral(ic_color_layout layout, void *row, int32_t width) {
+    uint16_t *wide = row;
+    float *floats = row;
+    for (size_t i = 0; i < (size_t)width * 4; i += 4) {
+        if (layout == IC_COLOR_RGBAF32) {
+            floats[i] = floats[i + 2] = floats[i + 1];
+        } else {
+            wide[i] = wide[i + 2] = wide[i + 1];
+        }
+    }
+}
+
 void ic_color_transform_apply(
     ic_color_transform *transform, void *rows, size_t stride_bytes, int32_t width, int32_t count) {
     for (int32_t y = 0; y < count; y++) {
         uint8_t *row = (uint8_t *)rows + (size_t)y * stride_bytes;
+        if (transform->gray_codes) {
+            look_up_gray(transform->gray_codes, row, width);
+            continue;
+        }
         cmsDoTransform(transform->transform, row, row, (cmsUInt32Number)width);
+        if (transform->is_gray) make_neutral(transform->layout, row, width);
         if (transform->sets_fourth_byte) fill_fourth(row, width);
     }
 }

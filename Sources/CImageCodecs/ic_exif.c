@@ -189,7 +189,10 @@ uint8_t *ic_exif_copy_selected(
         ExifContent *content = data->ifd[i];
         for (unsigned j = content->count; j > 0; j--) {
             ExifEntry *entry = content->entries[j - 1];
-            if (!(kept >> group_of((ExifIfd)i, entry->tag) & 1)) exif_content_remove_entry(content, entry);
+            // Windows shows its own author before the artist.
+            int is_replaced = artist && entry->tag == EXIF_TAG_XP_AUTHOR;
+            int is_kept = kept >> group_of((ExifIfd)i, entry->tag) & 1;
+            if (is_replaced || !is_kept) exif_content_remove_entry(content, entry);
         }
     }
     drop_thumbnail(data);

@@ -1,9 +1,11 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <spng.h>
 
 #include "ic_internal.h"
+#include "include/ic_color.h"
 #include "include/ic_png.h"
 
 /// What a part of a file of `size` bytes may take, compressed ones when they are unpacked: what a part says of its length is
@@ -13,8 +15,20 @@ static size_t chunk_limit(size_t size) {
     return size > (most - least) / 2 ? most : least + 2 * size;
 }
 
+static const char xmp_keyword[] = "XML:com.adobe.xmp";
+
+/// What spng reads: the file without its texts, which may be of any number and length, and of which XMP alone is wanted.
+typedef struct png_source {
+    const uint8_t *bytes;
+    size_t size;
+    size_t position;
+    /// Where the next chunk begins, by what the last one says of its length.
+    size_t next_chunk;
+} png_source;
+
 struct ic_png_decoder {
     spng_ctx *context;
+    png_source source;
     struct spng_ihdr header;
     int is_wide;
     int has_alpha;
@@ -26,7 +40,37 @@ struct ic_png_decoder {
     int failure;
     /// The whole picture, for interlaced files only.
     uint8_t *picture;
+    /// A profile made of gamma and primaries.
+    uint8_t *made_profile;
 };
+
+static int is_unwanted_text(const uint8_t *chunk, size_t left) {
+    if (memcmp(chunk + 4, "tEXt", 4) == 0 || memcmp(chunk + 4, "zTXt", 4) == 0) return 1;
+    if (memcmp(chunk + 4, "iTXt", 4) != 0) return 0;
+    return left < 8 + sizeof xmp_keyword || memcmp(chunk + 8, xmp_keyword, sizeof xmp_keyword) != 0;
+}
+
+static void begin_chunk(png_source *source) {
+    size_t left;
+    while ((left = source->size - source->position) >= 8) {
+        const uint8_t *b = source->bytes + source->position;
+        // Length, kind and checksum are 4 bytes each.
+        size_t length = ((size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3]) + 12;
+        source->next_chunk = source->position + length;
+        if (!is_unwanted_text(b, left)) return;
+        source->position = length < left ? source->next_chunk : source->size;
+    }
+}
+
+static int read_source(spng_ctx *context, void *user, void *target, size_t count) {
+    (void)context;
+    png_source *source = user;
+    if (source->position == source->next_chunk) begin_chunk(source);
+    if (count > source->size - source->position) return SPNG_IO_EOF;
+    memcpy(target, source->bytes + source->position, count);
+    source->position += count;
+    return 0;
+}
 
 static ic_status report(int code, ic_error *error) {
     switch (code) {
@@ -40,6 +84,48 @@ static ic_status report(int code, ic_error *error) {
     default:
         return ic_fail(error, IC_DAMAGED, "PNG: %s", spng_strerror(code));
     }
+}
+
+/// Whether they are sRGB's: a gamma within 2 %, primaries within 0.01.
+static int is_srgb(const ic_color_primaries *colors, const ic_color_primaries *srgb) {
+    if (fabs(colors->exponent / srgb->exponent - 1) > 0.02) return 0;
+    for (int i = 0; i < 2 && !colors->is_gray; i++) {
+        if (fabs(colors->white[i] - srgb->white[i]) > 0.01 || fabs(colors->red[i] - srgb->red[i]) > 0.01 ||
+            fabs(colors->green[i] - srgb->green[i]) > 0.01 || fabs(colors->blue[i] - srgb->blue[i]) > 0.01) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/// What gAMA and cHRM say counts where neither iCCP nor sRGB is there (PNG specification, third edition, section 4.3).
+static void make_profile(ic_png_decoder *decoder, ic_png_info *info) {
+    const ic_color_primaries srgb = {
+        {0.3127, 0.329}, {0.64, 0.33}, {0.3, 0.6}, {0.15, 0.06}, 1 / 0.45455, info->is_gray};
+    ic_color_primaries colors = srgb;
+    uint8_t intent;
+    double gamma;
+    struct spng_chrm c;
+    if (spng_get_srgb(decoder->context, &intent) == 0) return;
+    if (spng_get_gama(decoder->context, &gamma) == 0) colors.exponent = gamma > 0 ? 1 / gamma : 0;
+    if (spng_get_chrm(decoder->context, &c) == 0) {
+        colors = (ic_color_primaries){
+            {c.white_point_x, c.white_point_y},
+            {c.red_x, c.red_y},
+            {c.green_x, c.green_y},
+            {c.blue_x, c.blue_y},
+            colors.exponent,
+            info->is_gray,
+        };
+    }
+    if (is_srgb(&colors, &srgb)) return;
+    size_t size = 0;
+    // Curves beyond these are no picture's, and no light is white.
+    int is_possible = colors.exponent > 0.1 && colors.exponent < 10 && colors.white[1] > 0.01;
+    if (is_possible) decoder->made_profile = ic_color_copy_profile_of(&colors, &size);
+    info->icc = decoder->made_profile;
+    info->icc_size = size;
+    info->has_impossible_colors = !decoder->made_profile;
 }
 
 static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
@@ -59,6 +145,8 @@ static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
     if (spng_get_iccp(decoder->context, &profile) == 0) {
         info->icc = (const uint8_t *)profile.profile;
         info->icc_size = profile.profile_len;
+    } else {
+        make_profile(decoder, info);
     }
     struct spng_exif exif;
     if (spng_get_exif(decoder->context, &exif) == 0) {
@@ -78,8 +166,12 @@ ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_in
     spng_ctx *context = decoder->context;
     spng_set_crc_action(context, SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
     spng_set_chunk_limits(context, chunk_limit(size), 2 * chunk_limit(size));
-    int code = spng_set_png_buffer(context, bytes, size);
+    // Behind signature and header, which spng reads at once.
+    decoder->source = (png_source){bytes, size, 0, 33};
+    int code = spng_set_png_stream(context, read_source, &decoder->source);
     if (code == 0) code = spng_get_ihdr(context, &decoder->header);
+    // Up to the picture, and not within the first question about it: spng would forget why it failed.
+    if (code == 0) code = spng_decode_chunks(context);
     if (code) {
         report(code, error);
         ic_png_decoder_close(decoder);
@@ -96,10 +188,11 @@ void ic_png_decoder_close(ic_png_decoder *decoder) {
     if (!decoder) return;
     spng_ctx_free(decoder->context);
     free(decoder->picture);
+    free(decoder->made_profile);
     free(decoder);
 }
 
-const char *ic_png_decoder_text(ic_png_decoder *decoder, const char *keyword, size_t *length) {
+const char *ic_png_decoder_xmp(ic_png_decoder *decoder, size_t *length) {
     uint32_t count = 0;
     if (spng_get_text(decoder->context, NULL, &count) || count == 0) return NULL;
     struct spng_text *texts = calloc(count, sizeof *texts);
@@ -107,7 +200,7 @@ const char *ic_png_decoder_text(ic_png_decoder *decoder, const char *keyword, si
     const char *found = NULL;
     if (spng_get_text(decoder->context, texts, &count) == 0) {
         for (uint32_t i = 0; i < count && !found; i++) {
-            if (texts[i].type != SPNG_ITXT || strcmp(texts[i].keyword, keyword) != 0) continue;
+            if (texts[i].type != SPNG_ITXT || strcmp(texts[i].keyword, xmp_keyword) != 0) continue;
             found = texts[i].text;
             *length = texts[i].length;
         }

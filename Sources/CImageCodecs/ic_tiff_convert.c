@@ -155,6 +155,10 @@ static void convert_cmyk(const ic_tiff_decoder *decoder, uint8_t *target) {
 
 void ic_tiff_convert_row(ic_tiff_decoder *decoder, uint32_t row, uint8_t *target) {
     unpack_row(decoder, row);
+    if (decoder->is_lab) {
+        ic_tiff_lab_convert(decoder, target);
+        return;
+    }
     switch (decoder->info.layout) {
     case IC_TIFF_RGBAF32:
         convert_float(decoder, (float *)(void *)target);

@@ -3,6 +3,9 @@
 #include "OpenedAtRunTime/ic_tiff_library.h"
 #include "include/ic_tiff.h"
 
+/// From L*a*b* to sRGB.
+typedef struct ic_tiff_lab ic_tiff_lab;
+
 enum { IC_TIFF_DAMAGE_LINES = 4, IC_TIFF_MAX_CHANNELS = 16 };
 
 struct ic_tiff_decoder {
@@ -26,6 +29,7 @@ struct ic_tiff_decoder {
     int is_premultiplied;
     /// Y'CbCr and other kinds that libtiff itself turns into RGB, whole pictures at once.
     int uses_rgba_reader;
+    int is_lab;
     const uint16_t *palette[3];
     int palette_shift;
 
@@ -43,6 +47,7 @@ struct ic_tiff_decoder {
     uint32_t *raster;
     /// One row's samples, interleaved.
     void *samples_row;
+    ic_tiff_lab *lab;
     uint32_t next_row;
 
     // Messages.
@@ -57,3 +62,10 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
 
 /// Unpacks a row of the band and converts it to the layout of the header.
 void ic_tiff_convert_row(ic_tiff_decoder *decoder, uint32_t row, uint8_t *target);
+
+/// For rows of so many pixels; NULL without memory.
+ic_tiff_lab *ic_tiff_lab_open(int32_t width);
+void ic_tiff_lab_close(ic_tiff_lab *lab);
+
+/// Converts `samples_row` to the layout of the header, in sRGB.
+void ic_tiff_lab_convert(const ic_tiff_decoder *decoder, uint8_t *target);

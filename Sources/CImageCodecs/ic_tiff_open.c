@@ -170,6 +170,17 @@ static ic_status read_photometric(ic_tiff_decoder *decoder, ic_error *error) {
         decoder->colors = 4;
         if (tag16(decoder, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK) return IC_OK;
         return ic_fail(error, IC_UNSUPPORTED, "TIFF with inks other than CMYK is not supported");
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB:
+        // libtiff's own conversion takes 8 bits of 16 and leaves white yellow.
+        decoder->colors = 3;
+        decoder->is_lab = 1;
+        // What a profile would say is said already; the rows are sRGB.
+        decoder->info.icc = NULL;
+        decoder->info.icc_size = 0;
+        return IC_OK;
+    case PHOTOMETRIC_ITULAB:
+        return ic_fail(error, IC_UNSUPPORTED, "TIFF in ITU L*a*b* is not supported");
     default:
         decoder->uses_rgba_reader = 1;
         char reason[1024] = "";
@@ -181,6 +192,14 @@ static ic_status read_photometric(ic_tiff_decoder *decoder, ic_error *error) {
 static ic_status choose_layout(ic_tiff_decoder *decoder, ic_error *error) {
     uint16_t format = tag16(decoder, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     int bits = decoder->bits;
+    if (decoder->is_lab) {
+        // Signed or not, which is said for all channels or for none: the encoding is known.
+        int is_known = (bits == 8 || bits == 16) && format != SAMPLEFORMAT_IEEEFP && decoder->alpha < 0;
+        decoder->info.layout = bits == 16 ? IC_TIFF_RGBA16 : IC_TIFF_RGBX8;
+        if (is_known && decoder->samples >= 3 && decoder->samples <= IC_TIFF_MAX_CHANNELS) return IC_OK;
+        return ic_fail(
+            error, IC_UNSUPPORTED, "TIFF in L*a*b* is supported with 8 or 16 bits and without alpha only");
+    }
     decoder->is_float = format == SAMPLEFORMAT_IEEEFP;
     int is_known = decoder->is_float ? bits == 16 || bits == 32 || bits == 64 : (bits >= 1 && bits <= 16) || bits == 32;
     int is_possible = decoder->colors <= decoder->samples && decoder->samples <= IC_TIFF_MAX_CHANNELS;
@@ -240,6 +259,7 @@ static ic_status measure_chunks(ic_tiff_decoder *decoder, ic_error *error) {
     }
     // libtiff may hold one chunk of file data beside the band.
     decoder->info.bytes_held = band_bytes + bytes + (int64_t)across * decoder->samples * 4 + (1 << 20);
+    if (decoder->is_lab) decoder->info.bytes_held += (int64_t)width * 12;
     return IC_OK;
 }
 
@@ -331,6 +351,7 @@ void ic_tiff_decoder_close(ic_tiff_decoder *decoder) {
     free(decoder->band);
     free(decoder->raster);
     free(decoder->samples_row);
+    ic_tiff_lab_close(decoder->lab);
     free(decoder);
 }
 

@@ -30,8 +30,9 @@ ic_status ic_tiff_decoder_start(ic_tiff_decoder *decoder, ic_error *error) {
     size_t row_samples = (size_t)decoder->chunks_across * decoder->chunk_width * decoder->samples;
     decoder->band = malloc(decoder->chunk_bytes * decoder->chunks_across * planes);
     decoder->samples_row = malloc(row_samples * (decoder->is_float ? sizeof(float) : sizeof(uint16_t)));
-    if (!decoder->band || !decoder->samples_row) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for TIFF strips");
-    return IC_OK;
+    if (decoder->is_lab) decoder->lab = ic_tiff_lab_open(decoder->info.width);
+    if (decoder->band && decoder->samples_row && (!decoder->is_lab || decoder->lab)) return IC_OK;
+    return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for TIFF strips");
 }
 
 ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *error) {

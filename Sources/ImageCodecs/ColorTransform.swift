@@ -16,9 +16,14 @@ package final class ColorTransform {
     ///   - target: What they become.
     /// - Throws: ``CodecError`` with code `unsupported` when a profile cannot be read or is for other channels than
     ///   the rows have. A caller goes on without the profile and says so.
-    package init(
+    package convenience init(
         from source: [UInt8]?, layout: PixelLayout, to target: BuiltInProfile
     ) throws(CodecError) {
+        try self.init(from: source, layout: layout, to: target.bytes)
+    }
+
+    /// As ``init(from:layout:to:)``, to a profile for RGB.
+    package init(from source: [UInt8]?, layout: PixelLayout, to target: [UInt8]) throws(CodecError) {
         inputLayout = layout
         outputLayout = layout == .cmyk8 ? .rgbx8 : layout
         if layout == .cmyk8, source == nil {
@@ -35,7 +40,7 @@ package final class ColorTransform {
         let source = source ?? BuiltInProfile.sRGB.bytes
         handle = try opened { error in
             withSpace(source) { from in
-                withSpace(target.bytes) { to in ic_color_transform_open(&from, &to, rows, &error) }
+                withSpace(target) { to in ic_color_transform_open(&from, &to, rows, &error) }
             }
         }
     }

@@ -22,7 +22,8 @@ extension ImageMetadata {
                     keeping: { name in
                         let group = XMPProperties.group(of: name)
                         return selection.keeps(group) && credits.leaves(group, named: name)
-                    }, adding: credits.node)
+                    }, holding: { selection.keeps(.gps) || XMPProperties.group(of: $0) != .gps },
+                    adding: credits.node)
             } else {
                 notes.append("the XMP was left out, because it is not well formed")
             }

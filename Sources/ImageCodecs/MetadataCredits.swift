@@ -1,11 +1,20 @@
 /// Whose picture it is, as the person who exports it says; takes the place of what the input says.
 package struct MetadataCredits: Hashable, Sendable {
-    package var artist: String?
-    package var copyright: String?
+    package let artist: String?
+    package let copyright: String?
 
+    /// Leaves out what no XML can hold, such as control characters, so that EXIF, IPTC and XMP say the same.
     package init(artist: String? = nil, copyright: String? = nil) {
-        self.artist = artist
-        self.copyright = copyright
+        self.artist = artist.map(Self.writable)
+        self.copyright = copyright.map(Self.writable)
+    }
+
+    /// The characters that XML has (XML 1.0, production 2).
+    private static func writable(_ text: String) -> String {
+        let kept = text.unicodeScalars.filter {
+            $0.value >= 0x20 ? ![0xFFFE, 0xFFFF].contains($0.value) : [0x09, 0x0A, 0x0D].contains($0.value)
+        }
+        return String(kept)
     }
 
     var isEmpty: Bool { artist == nil && copyright == nil }
@@ -32,7 +41,17 @@ package struct MetadataCredits: Hashable, Sendable {
             + (creator ?? "") + (rights ?? "") + "</rdf:Description>"
     }
 
+    /// Scalar by scalar, as a sign and an accent after it are one `Character`.
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            // XML's readers make a plain one a line feed.
+            case "\r": "&#xD;"
+            default: String(scalar)
+            }
+        }.joined()
     }
 }

@@ -1,6 +1,6 @@
 /// Parts of a picture's metadata that a person keeps or leaves out together, in EXIF, XMP and IPTC alike.
 package enum MetadataGroup: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Where the camera was.
+    /// Where the camera was, and IPTC's locations, which are finer than names of cities and countries.
     case gps
     /// Make, model, serial numbers, lens, exposure, software, maker notes.
     case camera

@@ -22,20 +22,19 @@ final class PNGDecoder: ImageDecoder {
         // Two filtered rows, the inflater's window and, before them, profiles and texts.
         bytesHeld = rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10
         let exif = UnsafeBufferPointer(start: info.exif, count: info.exif_size)
-        let icc = UnsafeBufferPointer(start: info.icc, count: info.icc_size)
-        var textLength = 0
-        let text = ic_png_decoder_text(handle, "XML:com.adobe.xmp", &textLength)
-        let xmp = UnsafeRawBufferPointer(start: text, count: textLength)
-        let metadata = ImageMetadata(
-            exif: exif.isEmpty ? nil : Array(exif), xmp: xmp.isEmpty ? nil : Array(xmp),
-            icc: icc.isEmpty ? nil : Array(icc))
+        var xmpLength = 0
+        let xmpStart = ic_png_decoder_xmp(handle, &xmpLength)
+        let xmp = UnsafeRawBufferPointer(start: xmpStart, count: xmpLength)
         let chunks = PNGDecoder.walk(bytes)
+        let colors = PNGDecoder.colors(info, coded: chunks.coded)
+        let metadata = ImageMetadata(
+            exif: exif.isEmpty ? nil : Array(exif), xmp: xmp.isEmpty ? nil : Array(xmp), icc: colors.icc)
         hasEnd = chunks.hasEnd
         header = ImageHeader(
             format: .png, width: Int(info.width), height: Int(info.height), layout: layout,
             bitsPerChannel: Int(info.bit_depth), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,
             orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
-            notes: chunks.isAnimated ? ["the still picture of an animation"] : [])
+            notes: (chunks.isAnimated ? ["the still picture of an animation"] : []) + colors.notes)
         // Everything is set up, so a throw from here on runs `deinit`.
         try limits.check(workingBytes: bytesHeld)
     }
@@ -52,17 +51,42 @@ final class PNGDecoder: ImageDecoder {
         return (Int(width), Int(height))
     }
 
-    /// What the chain of chunks says, without looking into them.
-    private static func walk(_ bytes: UnsafeRawBufferPointer) -> (isAnimated: Bool, hasEnd: Bool) {
+    private struct Chunks {
         var isAnimated = false
+        /// What cICP says, which the library does not know.
+        var coded: CodedColors?
+        var hasEnd = false
+    }
+
+    /// What the chain of chunks says.
+    private static func walk(_ bytes: UnsafeRawBufferPointer) -> Chunks {
+        var chunks = Chunks()
+        var isBeforePicture = true
         var offset = 8
-        while offset + 12 <= bytes.count {
+        while offset + 12 <= bytes.count, !chunks.hasEnd {
             let kind = bytes[offset + 4..<offset + 8]
-            if kind.elementsEqual("IEND".utf8) { return (isAnimated, true) }
-            if kind.elementsEqual("acTL".utf8) { isAnimated = true }
-            offset += 12 + Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+            let length = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+            if kind.elementsEqual("IEND".utf8) { chunks.hasEnd = true }
+            if kind.elementsEqual("acTL".utf8) { chunks.isAnimated = true }
+            if kind.elementsEqual("IDAT".utf8) { isBeforePicture = false }
+            if kind.elementsEqual("cICP".utf8), isBeforePicture, length == 4, offset + 16 <= bytes.count {
+                chunks.coded = CodedColors(png: bytes[offset + 8..<offset + 12])
+            }
+            offset += 12 + length
         }
-        return (isAnimated, false)
+        return chunks
+    }
+
+    /// The first of cICP, iCCP, sRGB, and gAMA with cHRM that is there and understood (PNG specification, third edition,
+    /// section 4.3).
+    private static func colors(_ info: ic_png_info, coded: CodedColors?) -> (icc: [UInt8]?, notes: [String]) {
+        if let coded, coded.note == nil { return (coded.profile, []) }
+        guard info.icc_size == 0 else {
+            return (Array(UnsafeBufferPointer(start: info.icc, count: info.icc_size)), [])
+        }
+        if let note = coded?.note { return (nil, [note]) }
+        let isOdd = info.has_impossible_colors != 0
+        return (nil, isOdd ? ["its gamma and primaries cannot be, and are taken for sRGB's"] : [])
     }
 
     func workingBytes(scaleEighths: Int) -> Int { bytesHeld }

@@ -27,7 +27,7 @@ final class TIFFDecoder: ImageDecoder {
         }
         let metadata = ImageMetadata(
             exif: TIFFExif.block(from: bytes), xmp: block(info.xmp, info.xmp_size),
-            iptc: block(info.iptc, info.iptc_size),
+            iptc: TIFFDecoder.iptc(block(info.iptc, info.iptc_size), of: bytes),
             icc: block(info.icc, info.icc_size))
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }
@@ -71,5 +71,26 @@ final class TIFFDecoder: ImageDecoder {
             list.append(String(cString: message))
         }
         return list
+    }
+}
+
+extension TIFFDecoder {
+    private static let iptcTag = 33_723
+    private static let iptcResource = 0x0404
+
+    /// Photoshop's resources with IPTC, where they have none with the one that stands in a tag of its own.
+    private static func iptc(_ resources: [UInt8]?, of file: UnsafeRawBufferPointer) -> [UInt8]? {
+        let listed = resources.map(PhotoshopResources.list) ?? []
+        guard !listed.contains(where: { $0.identifier == iptcResource }),
+            let structure = TIFFStructure(file), structure.number(at: 2, bytes: 2) == 42,
+            let entry = structure.firstDirectory.first(where: { $0.tag == iptcTag }), entry.value.count >= 4
+        else { return resources }
+        var records = Array(file[entry.value])
+        // Bytes that are said to be numbers of 32 bits; some writers turn them around as if they were.
+        if entry.type == 4, records[0] != 0x1C, records[3] == 0x1C {
+            for start in stride(from: 0, to: records.count, by: 4) { records[start..<start + 4].reverse() }
+        }
+        guard records[0] == 0x1C else { return resources }
+        return PhotoshopResources.resource(iptcResource, records) + (resources ?? [])
     }
 }

@@ -11,6 +11,7 @@ enum XMPEditor {
         setValue(of: "exif:PixelXDimension", to: "\(width)", in: &packet)
         setValue(of: "exif:PixelYDimension", to: "\(height)", in: &packet)
         removeAttribute("xmpNote:HasExtendedXMP", in: &packet)
+        removeElement("xmpNote:HasExtendedXMP", in: &packet)
         removeElement("xmp:Thumbnails", in: &packet)
         return packet
     }
@@ -56,10 +57,18 @@ enum XMPEditor {
     }
 
     private static func removeElement(_ name: String, in packet: inout [UInt8]) {
-        guard let start = firstRange(of: Array("<\(name)>".utf8), in: packet, from: 0),
-            let end = firstRange(of: Array("</\(name)>".utf8), in: packet, from: start.upperBound)
+        guard let start = firstRange(of: Array("<\(name)".utf8), in: packet, from: 0),
+            start.upperBound < packet.count,
+            isSpace(packet[start.upperBound]) || "/>".utf8.contains(packet[start.upperBound]),
+            var end = packet[start.upperBound...].firstIndex(of: UInt8(ascii: ">"))
         else { return }
-        packet.removeSubrange(start.lowerBound..<end.upperBound)
+        if packet[end - 1] != UInt8(ascii: "/") {
+            guard let endTag = firstRange(of: Array("</\(name)".utf8), in: packet, from: end),
+                let close = packet[endTag.upperBound...].firstIndex(of: UInt8(ascii: ">"))
+            else { return }
+            end = close
+        }
+        packet.removeSubrange(start.lowerBound...end)
     }
 
     private static func openingQuote(after equals: Int, in packet: [UInt8]) -> Int? {

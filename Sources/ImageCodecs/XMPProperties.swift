@@ -3,10 +3,21 @@
 /// Reads as much of XML as that takes, and says so where a packet has anything else.
 struct XMPProperties {
     private let packet: [UInt8]
-    /// Every property with its name as it is written and the bytes to take out to be rid of it.
-    private(set) var properties: [(name: String, range: Range<Int>)] = []
+    private(set) var properties: [Property] = []
     /// Where another node can be put: before the end tag of the RDF.
     private(set) var end = 0
+
+    struct Property {
+        /// As it is written, but with the usual prefix where its namespace is known.
+        var name: String
+        /// The bytes to take out to be rid of it.
+        var range: Range<Int>
+        /// The names of elements and attributes that it holds.
+        var inner: Set<String> = []
+    }
+
+    /// W3C's Basic Geo vocabulary, which has short names for a position: `geo:lat`, `geo:long`.
+    private static let geoNamespace = "http://www.w3.org/2003/01/geo/wgs84_pos#"
 
     private struct Tag {
         var name: String
@@ -22,8 +33,13 @@ struct XMPProperties {
         self.packet = packet
         var open: [String] = []
         var position = 0
-        /// The property that is open, and where its start tag begins.
-        var property: (name: String, start: Int, depth: Int)?
+        /// The property that is open, and the count of elements around it.
+        var outer: (property: Property, depth: Int)?
+        var geoPrefixes: Set<String> = []
+        func usual(_ name: String) -> String {
+            let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
+            return parts.count == 2 && geoPrefixes.contains(parts[0]) ? "geo:\(parts[1])" : name
+        }
         while let start = packet[position...].firstIndex(of: UInt8(ascii: "<")) {
             guard let tag = Self.tag(packet, at: start) else {
                 guard let end = Self.endOfOther(packet, at: start) else { return nil }
@@ -33,20 +49,30 @@ struct XMPProperties {
             position = tag.range.upperBound
             if tag.isEnd {
                 guard open.popLast() == tag.name else { return nil }
-                if let known = property, open.count == known.depth {
-                    properties.append((known.name, known.start..<tag.range.upperBound))
-                    property = nil
+                if var known = outer, open.count == known.depth {
+                    known.property.range = known.property.range.lowerBound..<tag.range.upperBound
+                    properties.append(known.property)
+                    outer = nil
                 }
                 if tag.name == "rdf:RDF" { end = tag.range.lowerBound }
                 continue
             }
-            if open.last == "rdf:RDF", property == nil {
-                properties += tag.attributes.filter { !$0.name.hasPrefix("xmlns") && !$0.name.hasPrefix("rdf:") }
-            } else if open.dropLast().last == "rdf:RDF", property == nil {
+            for (name, range) in tag.attributes
+            where name.hasPrefix("xmlns:") && packet[range].contains(Self.geoNamespace.utf8) {
+                geoPrefixes.insert(String(name.dropFirst(6)))
+            }
+            let attributes = tag.attributes.filter { !$0.name.hasPrefix("xmlns") && !$0.name.hasPrefix("rdf:") }
+            let inner = attributes.map { usual($0.name) }
+            if outer != nil {
+                outer?.property.inner.formUnion([usual(tag.name)] + inner)
+            } else if open.last == "rdf:RDF" {
+                properties += attributes.map { Property(name: usual($0.name), range: $0.range) }
+            } else if open.dropLast().last == "rdf:RDF" {
+                let property = Property(name: usual(tag.name), range: tag.range, inner: Set(inner))
                 if tag.isEmpty {
-                    properties.append((tag.name, tag.range))
+                    properties.append(property)
                 } else {
-                    property = (tag.name, start, open.count)
+                    outer = (property, open.count)
                 }
             }
             if !tag.isEmpty { open.append(tag.name) }
@@ -55,11 +81,19 @@ struct XMPProperties {
     }
 
     /// The packet without the properties that are not to be kept, and with another node of RDF.
-    func edited(keeping keeps: (String) -> Bool, adding node: String) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - keeps: Asked for a property's name.
+    ///   - keepsInner: Asked for each name that a property holds; it goes as a whole.
+    ///   - node: May be empty.
+    /// - Returns: The packet, of which every other byte is as it was.
+    func edited(
+        keeping keeps: (String) -> Bool, holding keepsInner: (String) -> Bool = { _ in true }, adding node: String
+    ) -> [UInt8] {
         var result = packet
         result.insert(contentsOf: node.utf8, at: end)
         for property in properties.sorted(by: { $0.range.lowerBound > $1.range.lowerBound })
-        where !keeps(property.name) {
+        where !keeps(property.name) || !property.inner.allSatisfy(keepsInner) {
             result.removeSubrange(property.range)
         }
         return result
@@ -130,13 +164,13 @@ struct XMPProperties {
 extension XMPProperties {
     /// Which part of the metadata a property belongs to, by the prefixes that the XMP specification (part 2), the IPTC and
     /// their writers use. A position is one under any prefix, as drones' makers have their own (`drone-dji:GpsLatitude`,
-    /// `drone-dji:GpsLongtitude`).
+    /// `drone-dji:GpsLongtitude`), and everything under `geo` is one.
     static func group(of name: String) -> MetadataGroup {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return .other }
         let (prefix, local) = (parts[0], parts[1])
         let folded = local.lowercased()
-        if ["gps", "location"].contains(where: folded.hasPrefix)
+        if prefix == "geo" || ["gps", "location"].contains(where: folded.hasPrefix)
             || ["latitude", "longitude", "longtitude", "altitude"].contains(where: folded.hasSuffix)
         {
             return .gps

@@ -115,9 +115,9 @@ package final class ImageExporter {
         let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
         for (index, output) in preparation.outputs.enumerated() {
             let marks = try markMaker.marks(
-                of: output.item.settings, on: EncoderChain.inside(output.encode, output.item.settings), facts,
-                item.limits, pulse)
-            let chain = try EncoderChain(output.encode, output.item.settings, marks: marks)
+                of: output.item.settings, on: EncoderChain.inside(output.encode, output.item.settings), output.paint,
+                facts, item.limits, pulse)
+            let chain = try EncoderChain(output.encode, output.item.settings, marks: marks, paint: output.paint)
             chain.head.pulse = pulse
             result.workingBytes += chain.head.workingBytes
             chains.append(chain)

@@ -89,4 +89,7 @@ package struct OutputSettings: Codable, Hashable, Sendable {
     package var raw: RawHandling?
 
     package init() {}
+
+    /// Those of ``operations`` that change something.
+    var effectiveOperations: [ImageOperation] { (operations ?? []).filter { !$0.changesNothing } }
 }

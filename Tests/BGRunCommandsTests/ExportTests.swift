@@ -119,6 +119,69 @@ import Testing
         #expect(try place.contents("out")["photo-0001.jpg"] == Data("retouched".utf8))
     }
 
+    @Test func whatWasMadeFromAnotherInputStaysWhileThatIsThere() throws {
+        let photos = try Photos.small.get()
+        for (folder, photo) in zip(["day1", "day2"], photos) { try place.put(photo, at: "\(folder)/a.jpg") }
+        try place.put(photos[2], at: "day2/b.jpg")
+        func export(_ folder: String, _ more: String...) throws -> CommandRun.Ended {
+            try CommandRun(["export", folder, "--out", "web", "--size", "100"] + more, in: place).end()
+        }
+        #expect(try export("day1").status == 0)
+        let first = try place.contents("web")
+        let reason = "\(place.path)/web/a.jpg was made from \(place.path)/day1/a.jpg; --existing overwrite replaces it"
+        let dry = try export("day2", "--dry-run")
+        #expect(dry.status == 65 && dry.output.contains("\(place.path)/day2/a.jpg: failed, \(reason)"), "\(dry.output)")
+        let second = try export("day2")
+        #expect(second.status == 65)
+        #expect(second.errors.contains("\(place.path)/day2/a.jpg: outputExists: \(reason)\n"), "\(second.errors)")
+        let both = try place.contents("web")
+        #expect(both["a.jpg"] == first["a.jpg"] && both.keys.sorted() == ["a.jpg", "b.jpg"])
+        #expect(
+            try export("day1", "--json").json()["counts"] as? [String: Int] == [
+                "good": 0, "damaged": 0, "failed": 0, "current": 1, "notPictures": 0,
+            ])
+        #expect(try export("day2", "--existing", "overwrite").status == 0)
+        let replaced = try place.contents("web")
+        #expect(replaced["a.jpg"] != first["a.jpg"])
+        #expect(try export("day1").errors.contains("web/a.jpg was made from \(place.path)/day2/a.jpg"))
+        #expect(try place.contents("web") == replaced)
+    }
+
+    @Test func numbersThatMoveOnLoseNoPicture() throws {
+        let photos = try Photos.small.get()
+        for (name, photo) in zip(["b", "c"], photos) { try place.put(photo, at: "photos/\(name).jpg") }
+        let arguments = ["export", "photos", "--out", "out", "--size", "100", "--name", "{index}.{ext}"]
+        #expect(try CommandRun(arguments, in: place).end().status == 0)
+        let before = try place.contents("out")
+        try place.put(photos[2], at: "photos/a.jpg")
+        let ended = try CommandRun(arguments, in: place).end()
+        #expect(ended.status == 65)
+        #expect(
+            ended.errors.contains(
+                "a.jpg: outputExists: \(place.path)/out/1.jpg was made from \(place.path)/photos/b.jpg"))
+        #expect(
+            ended.errors.contains(
+                "b.jpg: outputExists: \(place.path)/out/2.jpg was made from \(place.path)/photos/c.jpg"))
+        let after = try place.contents("out")
+        #expect(after.keys.sorted() == ["1.jpg", "2.jpg", "3.jpg"])
+        #expect(after["1.jpg"] == before["1.jpg"] && after["2.jpg"] == before["2.jpg"])
+        #expect(after["3.jpg"] == before["2.jpg"], "the third is what the second was")
+    }
+
+    @Test func anInputThatMovedIsTheSameAsBefore() throws {
+        let files = FileManager.default
+        try place.putPhotos(2)
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "100").status == 0)
+        try files.moveItem(atPath: place.path + "/photos", toPath: place.path + "/moved")
+        let moved = try place.bgrun("export", "moved", "--out", "out", "--size", "90", "--json")
+        #expect((try moved.json()["counts"] as? [String: Int])?["good"] == 2, "\(moved.errors)")
+        // The old name leads to the new place.
+        try files.moveItem(atPath: place.path + "/moved", toPath: place.path + "/photos")
+        try files.createSymbolicLink(atPath: place.path + "/moved", withDestinationPath: "photos")
+        let linked = try place.bgrun("export", "photos", "--out", "out", "--size", "80", "--json")
+        #expect((try linked.json()["counts"] as? [String: Int])?["good"] == 2, "\(linked.errors)")
+    }
+
     @Test func theReportNeverReplacesAnInput() throws {
         try place.putPhotos(1)
         let before = try place.contents("photos")

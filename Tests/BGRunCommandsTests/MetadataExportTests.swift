@@ -17,6 +17,8 @@ import Testing
                 "-XMP-dc:Creator=Camera Owner", "-XMP-dc:Subject=boats", "-XMP-tiff:Make=Maker",
                 "-XMP-iptcExt:LocationCreatedGPSLatitude=12.5", "-IPTC:By-line=Camera Owner",
                 "-IPTC:CopyrightNotice=Old notice", "-IPTC:Keywords=boats", "-Comment=said here",
+                "-EXIF:XPAuthor=Camera Owner",
+                "-IPTC:Sub-location=Quay 5", "-XMP-iptcCore:Location=Quay 5",
                 "photos/photo-0001.jpg",
             ], in: place)
     }
@@ -41,7 +43,7 @@ import Testing
     @Test(arguments: ["jpeg", "png", "webp"])
     func positionsAreTakenOutAndTheRestStays(format: String) throws {
         let lines = try lines("--metadata", "-gps", format: format)
-        #expect(!lines.contains { $0.contains("GPS") || $0.contains("Location") }, "\(lines)")
+        #expect(!lines.contains { $0.contains("GPS") || $0.contains("Location") || $0.contains("Quay 5") }, "\(lines)")
         let kept = Self.camera + Self.notices + ["[XMP] Subject : boats", "[EXIF] ImageDescription : A harbour"]
         #expect(Set(lines).isSuperset(of: kept), "\(lines)")
         #expect(lines.contains("[IPTC] Keywords : boats") == (format == "jpeg"))
@@ -76,6 +78,25 @@ import Testing
         #expect(!lines.contains { $0.contains("Camera Owner") || $0.contains("Old notice") }, "\(lines)")
         #expect(lines.contains("[EXIF] GPSLatitude : 12.5") == (metadata != "strip"))
         #expect(Set(lines).isSuperset(of: Self.camera) == (metadata == "keep"))
+    }
+
+    /// Without a word about its characters, and as what says that they are Latin-1.
+    @Test(arguments: [[], ["-IPTC:CodedCharacterSet=ESC . A"]])
+    func creditsLeaveOtherTextsReadable(charset: [String]) throws {
+        try ExifTool.run(
+            ["-overwrite_original", "-IPTC:City=Köln", "-IPTC:Caption-Abstract=Straße"] + charset
+                + ["photos/photo-0001.jpg"], in: place)
+        let lines = try lines("--artist", "Zoë")
+        let texts = ["[IPTC] City : Köln", "[IPTC] Caption-Abstract : Straße", "[IPTC] By-line : Zoë"]
+        #expect(Set(lines).isSuperset(of: texts), "\(lines)")
+        // It shows the escape as a dot.
+        #expect(lines.filter { $0.contains("CodedCharacterSet") } == ["[IPTC] CodedCharacterSet : .%G"])
+    }
+
+    @Test func creditsLoseControlCharactersInEveryForm() throws {
+        let lines = try lines("--artist", "Zo\u{7}ë\u{FFFE}")
+        let credits = ["[EXIF] Artist : Zoë", "[XMP] Creator : Zoë", "[IPTC] By-line : Zoë"]
+        #expect(Set(lines).isSuperset(of: credits), "\(lines)")
     }
 
     @Test func selectionsAreWrittenAsInOutputsToo() throws {

@@ -68,7 +68,7 @@ import Testing
         symlink("out", place.path + "/link")
         let second = try place.bgrun("export", "photos", "--out", "link", "--size", "50", "--existing", "overwrite")
         #expect(second.status == 75)
-        #expect(second.errors.contains("alreadyRunning: Another export into \(place.path)/out is running."))
+        #expect(second.errors.contains("alreadyRunning: Another job is running in \(place.path)/out."))
         #expect(try place.bgrun("export", "photos", "--out", "other", "--size", "50").status == 0)
         run.send(SIGKILL)
         _ = run.end()

@@ -45,6 +45,48 @@ import Testing
         #expect(try objects(String(decoding: bytes[..<count], as: UTF8.self)).count == 2)
     }
 
+    @Test func aPipeThatNobodyReadsIsNoReport() throws {
+        try place.putPhotos(1)
+        try #require(mkfifo(place.path + "/pipe", 0o600) == 0)
+        let ended = try export("--report", "pipe")
+        #expect(ended.status == 73)
+        #expect(ended.errors.contains("the report pipe cannot be written: nobody reads from it"), "\(ended.errors)")
+        #expect(try kind("pipe") == S_IFIFO && !place.exists("out"))
+        let folder = try export("--report", "photos")
+        #expect(folder.status == 73 && folder.errors.contains("the report photos cannot be written"))
+        #expect(try export("--report", "/dev/null").status == 0)
+    }
+
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1", "-"])
+    func aReportGoesToWhoeverReadsStandardOutput(path: String) throws {
+        try place.putPhotos(3)
+        // As a shell's process substitution, and slower than the lines come.
+        let script = "\"$0\" export photos --out out --size 100 --report \"$1\" | { sleep 0.2; cat; }"
+        let ended = try CommandRun(["-c", script, CommandRun.executable, path], in: place, program: "/bin/sh").end()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let inputs = try objects(ended.output).compactMap { $0["input"] as? String }.sorted()
+        #expect(inputs == (1...3).map { "\(place.path)/photos/photo-000\($0).jpg" })
+    }
+
+    @Test func namesDoNothingToATerminal() throws {
+        try place.write("this is no picture", to: "photos/\u{1b}[31mred\r\n.jpg")
+        let shown = "\(place.path)/photos/\u{FFFD}[31mred\u{FFFD}\u{FFFD}.jpg"
+        let ended = try export("--report", "r.jsonl")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("  \(shown): unknownFormat: "), "\(ended.errors)")
+        let dry = try export("--dry-run")
+        #expect(dry.output.contains("\(shown): failed, "), "\(dry.output)")
+        let missing = try place.bgrun("export", "\u{1b}c.jpg", "--out", "out")
+        #expect(missing.errors.contains("missing: \(place.path)/\u{FFFD}c.jpg: it does not exist"))
+        let sheet = try place.bgrun("contact-sheet", "photos", "--out", "sheet.png")
+        #expect(sheet.errors.contains("\(shown): failed, "), "\(sheet.errors)")
+        let texts = [ended.errors, dry.output, missing.errors, sheet.errors]
+        #expect(!texts.contains { $0.unicodeScalars.contains("\u{1b}") || $0.unicodeScalars.contains("\r") })
+        // Programs are told the name as it is.
+        let report = try objects(String(contentsOfFile: place.path + "/r.jsonl", encoding: .utf8))
+        #expect(report.map { $0["input"] as? String } == ["\(place.path)/photos/\u{1b}[31mred\r\n.jpg"])
+    }
+
     @Test func aReportFollowsALinkAndReplacesWhatWasReportedBefore() throws {
         try place.putPhotos(2)
         try place.write(String(repeating: "old\n", count: 1000), to: "kept.jsonl")

@@ -91,6 +91,63 @@ import Testing
         #expect(try place.contents("out") == bytes)
     }
 
+    @Test func aFileInTheWayOfOneOutputKeepsNoOtherFromBeingMade() throws {
+        try place.write("mine", to: "out/photo-0001-60.jpg")
+        try place.write("mine", to: "out/photo-0002-60.jpg")
+        let photo = place.path + "/photos/photo-0002.jpg"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: photo))
+        try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: photo))
+        let arguments = ["export", "photos", "--out", "out", "--output", "size=200", "--output", "size=60"]
+        let reason = "exists and is not known to be made by bgrun; --existing overwrite replaces it"
+        let dry = try CommandRun(arguments + ["--dry-run", "--json"], in: place).end()
+        #expect(dry.status == 65)
+        let items = try #require(try dry.json()["items"] as? [[String: Any]])
+        #expect(items.map { ($0["outputs"] as? [String])?.count } == [1, 1, 2])
+        #expect(items[0]["occupied"] as? [String] == ["\(place.path)/out/photo-0001-60.jpg \(reason)"])
+        let ended = try CommandRun(arguments + ["--report", "r.jsonl"], in: place).end()
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("Exported 3 pictures"), "\(ended.errors)")
+        #expect(ended.errors.contains("photo-0001.jpg: outputExists: \(place.path)/out/photo-0001-60.jpg \(reason)\n"))
+        let made = try place.contents("out")
+        #expect(made.count == 6 && made["photo-0001-200.jpg"] != nil)
+        #expect(made["photo-0001-60.jpg"] == Data("mine".utf8) && made["photo-0002-60.jpg"] == Data("mine".utf8))
+        let text = try String(contentsOfFile: place.path + "/r.jsonl", encoding: .utf8)
+        let records = try text.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }.sorted { ($0["input"] as? String ?? "") < ($1["input"] as? String ?? "") }
+        #expect(records.map { $0["status"] as? String } == ["good", "damaged", "good"])
+        #expect(records.map { $0["code"] as? String } == ["outputExists", "outputExists", nil])
+        #expect(records.map { ($0["outputs"] as? [Any])?.count } == [1, 1, 2])
+        // What is there is kept, and what is in the way is told again until it is gone.
+        let first = try files()
+        let again = try CommandRun(arguments + ["--json"], in: place).end()
+        let kept = try again.json()
+        #expect(again.status == 65 && kept["problemCount"] as? Int == 2)
+        #expect((kept["counts"] as? [String: Int])?["current"] == 3)
+        #expect(try files() == first)
+        try FileManager.default.removeItem(atPath: place.path + "/out/photo-0001-60.jpg")
+        let last = try CommandRun(arguments + ["--json"], in: place).end()
+        #expect((try last.json()["counts"] as? [String: Int])?["good"] == 1)
+        #expect(try place.contents("out")["photo-0001-60.jpg"] != nil)
+        #expect(try files()["photo-0001-200.jpg"] == first["photo-0001-200.jpg"])
+    }
+
+    @Test(arguments: ["size=50,size=60", "enlarge,enlarge", "name=x.{ext},size=3,name=x.{ext}"])
+    func aSettingThatIsGivenTwiceIsRefused(output: String) throws {
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--output", output)
+        #expect(ended.status == 64 && ended.errors.contains("is given twice in"), "\(ended.errors)")
+        #expect(!place.exists("out"))
+    }
+
+    @Test func anOperationMayComeAgainInAChain() throws {
+        let chain = "name={stem}.{ext},saturation=-0.5,contrast=0.2,saturation=0.5"
+        #expect(try place.bgrun("export", "photos", "--out", "out", "--size", "60", "--output", chain).status == 0)
+        let flags = ["--saturation", "-0.5", "--contrast", "0.2", "--saturation", "0.5"]
+        #expect(
+            try CommandRun(["export", "photos", "--out", "flags", "--size", "60"] + flags, in: place).end().status == 0)
+        #expect(try place.contents("out") == place.contents("flags"))
+    }
+
     @Test(.enabled(if: FaultyRun.isPossible, "SKIPPED: strace is missing, or may not trace here"))
     func eachPictureHasAProcessOfItsOwnWhereThatIsAskedFor() throws {
         func workers(_ options: [String], out: String) throws -> Int {

@@ -163,16 +163,39 @@ import Testing
         #expect((second.header.width, second.header.height) == (4 + 3 * 64, 4 + 44))
     }
 
-    @Test func theSameSheetIsMadeAgainBesideItsOwnPages() throws {
+    @Test(arguments: ["jpg", "png", "tiff", "webp"])
+    func theSameSheetIsMadeAgainBesideItsOwnPages(ending: String) throws {
         func made() throws -> Data {
             let ended = try place.bgrun(
-                "contact-sheet", "photos", "--out", "photos/sheet.jpg", "--tile", "60x40", "--force")
+                "contact-sheet", "photos", "--out", "photos/sheet.\(ending)", "--tile", "60x40", "--force", "--json")
             #expect(ended.status == 0, "\(ended.errors)")
-            return try Data(contentsOf: URL(filePath: place.path + "/photos/sheet.jpg"))
+            #expect(try ended.json()["shown"] as? Int == 7)
+            return try Data(contentsOf: URL(filePath: place.path + "/photos/sheet.\(ending)"))
         }
         let once = try made()
         #expect(try made() == once)
-        #expect(try page("photos/sheet.jpg").header.width > 5 * 60)
+        #expect(try page("photos/sheet.\(ending)").header.width > 5 * 60)
+    }
+
+    @Test func aPictureOfTheFolderIsNotTakenForAnOldPage() throws {
+        for (number, photo) in try Photos.small.get().prefix(3).enumerated() {
+            try place.put(photo, at: "numbered/photo-\(number + 1).jpg")
+        }
+        let cases: [(folder: String, out: String, page: String, flags: [String])] = [
+            ("photos", "photo-0003.jpg", "photo-0003.jpg", []),
+            ("numbered", "photo.jpg", "photo-1.jpg", ["--pages", "--columns", "1", "--rows", "2"]),
+        ]
+        for (folder, out, page, flags) in cases {
+            let before = try place.contents(folder)
+            for force in [[], ["--force"]] {
+                let arguments = ["contact-sheet", folder, "--out", "\(folder)/\(out)", "--tile", "60x40"]
+                let refused = try CommandRun(arguments + flags + force, in: place).end()
+                #expect(refused.status == 64)
+                let sentence = "overwritesInput: \(place.path)/\(folder)/\(page) is an input itself."
+                #expect(refused.errors.contains(sentence), "\(refused.errors)")
+                #expect(try place.contents(folder) == before)
+            }
+        }
     }
 
     @Test func hostilePicturesAreMetWithoutRights() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `bgrun verify` on real exports.
@@ -56,6 +57,37 @@ import Testing
                 "photo-0001.jpg": "missing", "photo-0002.jpg": "changed", "photo-0003.jpg": "damaged",
             ])
         #expect((summary["unknown"] as? [String])?.map { ($0 as NSString).lastPathComponent } == ["notes.txt"])
+    }
+
+    @Test func whatStandsInPlaceOfAPictureIsTold() throws {
+        try exported()
+        let files = FileManager.default
+        for name in ["photo-0001", "photo-0002", "photo-0003"] { try files.removeItem(at: url("out/\(name).jpg")) }
+        try files.createDirectory(at: url("out/photo-0001.jpg"), withIntermediateDirectories: false)
+        try #require(mkfifo(place.path + "/out/photo-0002.jpg", 0o600) == 0)
+        let ended = try place.bgrun("verify", "out")
+        #expect(ended.status == 65)
+        for (name, state) in [
+            ("photo-0001", "a folder stands there"), ("photo-0002", "a pipe stands there"),
+            ("photo-0003", "is not there"),
+        ] {
+            let line = "out/\(name).jpg: missing: it was made from \(place.path)/photos/\(name).jpg, and \(state)\n"
+            #expect(ended.errors.contains(line), "\(ended.errors)")
+        }
+    }
+
+    @Test func whileTheFolderIsWrittenToTheJobIsNotCalledAVerification() throws {
+        try place.putPhotos(3)
+        let run = try CommandRun(
+            ["export", "photos", "--out", "out", "--size", "100", "--progress", "json"], in: place,
+            environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":2,"))
+        let ended = try place.bgrun("verify", "out")
+        #expect(ended.status == 75)
+        #expect(
+            ended.errors.contains("alreadyRunning: Another job is running in \(place.path)/out."), "\(ended.errors)")
+        run.send(SIGKILL)
+        _ = run.end()
     }
 
     @Test func theCommandThatIsToldMakesThemAnew() throws {

@@ -103,6 +103,53 @@ struct ColorTests {
         #expect(abs(curves.matrix[3...5].reduce(0, +) - 1) < 0.001)
     }
 
+    /// A gray profile whose codes are linear light: header, one tag, and its curve of gamma 1 (ICC.1, section 10.6).
+    private static let linearGray: [UInt8] = {
+        var bytes = [UInt8](repeating: 0, count: 128)
+        func put(_ part: [UInt8], at place: Int) { bytes.replaceSubrange(place..<place + part.count, with: part) }
+        put(PNGWriter.big(160), at: 0)
+        put([2, 0x40], at: 8)
+        put(Array("mntrGRAYXYZ ".utf8), at: 12)
+        put(Array("acsp".utf8), at: 36)
+        // The white of D50.
+        put([0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D], at: 68)
+        for part in [1, 0x6B54_5243, 144, 14] { bytes += PNGWriter.big(part) }
+        return bytes + Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    }()
+
+    @Test(arguments: [BuiltInProfile.sRGB, .displayP3], [PixelLayout.rgbx8, .rgba16, .rgbaF32])
+    func `every code of linear gray becomes the nearest one, without a colour`(
+        target: BuiltInProfile, layout: PixelLayout
+    ) throws {
+        let codes = (0..<256).map { code in (0..<4).map { $0 == 3 ? 99 : code } }.flatMap { $0 }
+        var pixels: [UInt8] =
+            switch layout {
+            case .rgba16: codes.map { UInt16($0 * 257) }.withUnsafeBytes { Array($0) }
+            case .rgbaF32: codes.map { Float($0) / 255 }.withUnsafeBytes { Array($0) }
+            default: codes.map { UInt8($0) }
+            }
+        let transform = try ColorTransform(from: ColorTests.linearGray, layout: layout, to: target)
+        pixels.withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            transform.apply(to: start, strideBytes: bytes.count, width: 256, count: 1)
+        }
+        let values: [Double] = pixels.withUnsafeBytes { bytes in
+            switch layout {
+            case .rgba16: bytes.bindMemory(to: UInt16.self).map { Double($0) / 257 }
+            case .rgbaF32: bytes.bindMemory(to: Float.self).map { Double($0) * 255 }
+            default: bytes.map { Double($0) }
+            }
+        }
+        for code in 0..<256 {
+            let light = Double(code) / 255
+            let exact = 255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055)
+            let pixel = values[code * 4..<code * 4 + 4].map { $0 }
+            #expect(abs(pixel[0] - exact) < 0.6, "\(code) became \(pixel[0]) for \(exact)")
+            #expect(pixel[0] == pixel[1] && pixel[0] == pixel[2])
+            #expect(abs(pixel[3] - 99) < 0.001)
+        }
+    }
+
     @Test
     func `the checksum is XXH3's with 128 bits`() {
         let empty = [UInt8]().withUnsafeBytes(Checksum.xxh3)

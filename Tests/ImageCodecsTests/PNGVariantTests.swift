@@ -76,6 +76,37 @@ struct PNGVariantTests {
     }
 
     @Test
+    func `texts of any number and length are passed over and XMP is found among them`() throws {
+        var writer = PNGWriter(width: 3, height: 2) { x, y, c in x * 50 + y * 20 + c }
+        let plain = try decode(writer.file())
+        let note = (kind: "tEXt", data: Array("Comment\0text".utf8))
+        let xmp = (kind: "iTXt", data: Array("XML:com.adobe.xmp\0\0\0\0\0<x/>".utf8))
+        let other = (kind: "iTXt", data: Array("Title\0\0\0\0\0<y/>".utf8))
+        writer.more = [other, PNGVariantTests.longText] + Array(repeating: note, count: 1_500) + [xmp]
+        let decoded = try decode(writer.file())
+        #expect(decoded.damage.isEmpty)
+        #expect(decoded.picture == plain.picture)
+        #expect(decoded.header.metadata.xmp == Array("<x/>".utf8))
+    }
+
+    /// 4 MB of zeros in 27 kB: after one of them, copies of 258 by the fixed codes of RFC 1951, section 3.2.6.
+    private static let longText: (kind: String, data: [UInt8]) = {
+        let copy: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+        let bits: [UInt8] = [1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0] + (0..<16_300).flatMap { _ in copy }
+        let packed = stride(from: 0, to: bits.count - 7, by: 8).map { start in
+            bits[start..<start + 8].reversed().reduce(UInt8(0)) { $0 << 1 | $1 }
+        }
+        return ("zTXt", Array("Comment\0\0".utf8) + [0x78, 0x9C] + packed)
+    }()
+
+    @Test
+    func `the reason why a file cannot be read is the first one`() {
+        var writer = PNGWriter(width: 3, height: 2) { _, _, _ in 0 }
+        writer.kind = 3
+        #expect(throws: CodecError(.damaged, "PNG: missing PLTE for indexed image")) { try decode(writer.file()) }
+    }
+
+    @Test
     func `a wrong checksum is damage`() throws {
         var file = PNGWriter(width: 30, height: 30) { x, y, c in x + y + c }.file()
         file[file.count - 13] ^= 1

@@ -8,6 +8,8 @@ struct PNGWriter {
     var isInterlaced = false
     var palette: [UInt8] = []
     var transparency: [UInt8] = []
+    /// Further chunks behind the header.
+    var more: [(kind: String, data: [UInt8])] = []
     /// The value of a sample at x, y and channel.
     var sample: (Int, Int, Int) -> Int
 
@@ -17,9 +19,10 @@ struct PNGWriter {
         var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let header = big(width) + big(height) + [UInt8(bits), UInt8(kind), 0, 0, isInterlaced ? 1 : 0]
         bytes += PNGWriter.chunk("IHDR", header)
+        for chunk in more { bytes += PNGWriter.chunk(chunk.kind, chunk.data) }
         if !palette.isEmpty { bytes += PNGWriter.chunk("PLTE", palette) }
         if !transparency.isEmpty { bytes += PNGWriter.chunk("tRNS", transparency) }
-        return bytes + PNGWriter.chunk("IDAT", stored(rows())) + PNGWriter.chunk("IEND", [])
+        return bytes + PNGWriter.chunk("IDAT", PNGWriter.stored(rows())) + PNGWriter.chunk("IEND", [])
     }
 
     /// The picture's lines, pass by pass (PNG specification, section 8.2).
@@ -49,7 +52,7 @@ struct PNGWriter {
     }
 
     /// A zlib stream of stored blocks (RFC 1950, RFC 1951).
-    private func stored(_ data: [UInt8]) -> [UInt8] {
+    static func stored(_ data: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x78, 0x01]
         for first in stride(from: 0, to: data.count, by: 65_535) {
             let block = data[first..<min(first + 65_535, data.count)]
@@ -70,7 +73,7 @@ struct PNGWriter {
 
     private func big(_ value: Int) -> [UInt8] { PNGWriter.big(value) }
 
-    private static func big(_ value: Int) -> [UInt8] {
+    static func big(_ value: Int) -> [UInt8] {
         (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 

@@ -158,6 +158,42 @@ struct TIFFTests {
         #expect(String(decoding: result, as: Unicode.ASCII.self).contains("Maker"))
     }
 
+    /// "8BIM", the resource's number, an empty name, and the data with their length before them.
+    private func resource(_ number: [UInt8], _ data: [UInt8]) -> [UInt8] {
+        Array("8BIM".utf8) + number + [0, 0, 0, 0, 0, UInt8(data.count)] + data + (data.count % 2 == 1 ? [0] : [])
+    }
+
+    /// The title "Hello", padded to whole numbers of 32 bits.
+    private static let records: [UInt8] = [0x1C, 2, 120, 0, 5] + Array("Hello".utf8) + [0, 0]
+
+    @Test(arguments: [(7, false), (4, false), (4, true)], [false, true])
+    func `IPTC in a tag of its own is read, as bytes or numbers, turned around or not`(
+        stored: (Int, Bool), isBigEndian: Bool
+    ) throws {
+        var writer = TIFFWriter(width: 6, height: 4) { _, _, _ in 9 }
+        writer.isBigEndian = isBigEndian
+        let records = TIFFTests.records
+        let (type, isTurned) = stored
+        let numbers = stride(from: 0, to: records.count, by: 4).map { start in
+            let four = records[start..<start + 4].map(Int.init)
+            return (isBigEndian != isTurned ? four : four.reversed()).reduce(0) { $0 << 8 | $1 }
+        }
+        writer.more = [(33_723, type, type == 4 ? numbers : records.map(Int.init))]
+        #expect(try decode(writer.file()).header.metadata.iptc == resource([4, 4], records))
+    }
+
+    @Test
+    func `IPTC among Photoshop's resources goes before the one in its own tag`() throws {
+        var writer = TIFFWriter(width: 6, height: 4) { _, _, _ in 9 }
+        let own = resource([4, 4], [0x1C, 2, 120, 0, 1, 0x41])
+        let alone = (33_723, 7, TIFFTests.records.map(Int.init))
+        writer.more = [alone, (34_377, 1, own.map(Int.init))]
+        #expect(try decode(writer.file()).header.metadata.iptc == own)
+        let other = resource([3, 0xED], [1, 2, 3, 4])
+        writer.more = [alone, (34_377, 1, other.map(Int.init))]
+        #expect(try decode(writer.file()).header.metadata.iptc == resource([4, 4], TIFFTests.records) + other)
+    }
+
     @Test
     func `signed samples are refused`() {
         var writer = TIFFWriter(width: 5, height: 3) { _, _, _ in 9 }

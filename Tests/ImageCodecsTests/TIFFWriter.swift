@@ -4,7 +4,7 @@ struct TIFFWriter {
     var height: Int
     var bits = 8
     var samples = 3
-    /// 0 white is zero, 1 black is zero, 2 RGB, 3 palette, 5 CMYK.
+    /// 0 white is zero, 1 black is zero, 2 RGB, 3 palette, 5 CMYK, 8 CIELab, 9 ICCLab, 10 ITULab.
     var photometric = 2
     var isSeparate = false
     /// 1 unsigned, 2 signed, 3 float.

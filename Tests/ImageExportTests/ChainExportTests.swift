@@ -108,6 +108,31 @@ import Testing
         #expect(compare(try Decoded(out).samples, expected, peak: 255).worst <= 0.51)
     }
 
+    @Test func whatIsHiddenAroundACutOutStaysHidden() throws {
+        let folder = try TemporaryFolder()
+        let side = 120
+        func isInside(_ i: Int) -> Bool { hypot(Double(i % side) - 59.5, Double(i / side) - 59.5) < 40 }
+        for hidden in [0, 255] as [UInt8] {
+            let pixels = (0..<side * side).flatMap { i -> [UInt8] in
+                isInside(i) ? [128, 128, 128, 255] : [hidden, hidden, hidden, 0]
+            }
+            let input = try folder.write(
+                "in-\(hidden).png", pixels, EncodeRequest(format: .png, width: side, height: side, layout: .rgba8))
+            let wanted = settings {
+                $0.format = .png
+                $0.operations = [
+                    .denoise(Denoising(luma: 0.5, chroma: 0.5)), .localContrast(LocalContrast(amount: 1, reach: 2)),
+                    .deconvolve(Deconvolution(amount: 1, sigma: 1.2, rounds: 8)),
+                ]
+            }
+            let out = folder.file("out-\(hidden).png")
+            #expect(export(input, to: [(out, wanted)], exporter: ImageExporter(chunkRows: 32)).status == .good)
+            let samples = try Decoded(out).samples
+            let even: Set = [samples[4 * (60 * side + 60)]]
+            #expect(Set((0..<side * side).filter(isInside).flatMap { samples[4 * $0..<4 * $0 + 3] }) == even)
+        }
+    }
+
     @Test func aChainStopsBetweenItsChunks() throws {
         let folder = try TemporaryFolder()
         let input = try #require(try photos(folder, count: 1).first)
@@ -145,6 +170,27 @@ import Testing
         limits.maxWorkingBytes = chain.workingBytes - 1
         let refused = export(input, to: [(folder.file("refused.jpg"), Self.variety[0])], limits: limits)
         #expect(refused.failure?.code == "memoryShare")
+    }
+
+    @Test func operationsOfNoEffectHaveNone() throws {
+        let folder = try TemporaryFolder()
+        let input = try #require(try photos(folder, count: 1).first)
+        let nothing: [ImageOperation] = [
+            .denoise(Denoising(luma: 0, chroma: 0)), .saturation(0), .contrast(0),
+            .whiteBalance(WhiteBalance(temperature: 0, tint: 0)), .localContrast(LocalContrast(amount: 0, reach: 1)),
+            .deconvolve(Deconvolution(amount: 0, sigma: 1, rounds: 3)), .grain(Grain(amount: 0, size: 1, seed: 1)),
+        ]
+        func exported(_ name: String, _ operations: [ImageOperation]) throws -> Data {
+            let wanted = settings {
+                $0.format = .png
+                $0.size = .longEdge(200)
+                $0.operations = operations
+            }
+            #expect(export(input, to: [(folder.file(name), wanted)]).status == .good)
+            return try bytes(folder.file(name))
+        }
+        let plain = try exported("plain.png", [.exposure(3), .exposure(-3)])
+        #expect(try exported("more.png", [.exposure(3)] + nothing + [.exposure(-3)]) == plain)
     }
 
     @Test func settingsWithoutAChainKeepTheirIdentity() throws {

@@ -1,7 +1,8 @@
 import Foundation
 import ImageExport
 
-/// Operations of a chain in plain float64, on codes of 0 ... 1 as RGBA.
+/// Operations of a chain in plain float64, on codes of 0 ... 1 as RGBA. What looks around sees visible pixels only, those whose alpha
+/// is above 0.
 struct ChainReference {
     let width: Int
     let height: Int
@@ -14,6 +15,8 @@ struct ChainReference {
     private func luma(_ i: Int) -> Double { (0..<3).reduce(0) { $0 + lumaWeights[$1] * pixels[i + $1] } }
 
     private var lumaPlane: [Double] { (0..<width * height).map { luma(4 * $0) } }
+
+    private func isVisible(_ i: Int) -> Bool { pixels[i + 3] > 0 }
 
     private mutating func add(_ d: Double, to i: Int) {
         for c in 0..<3 { pixels[i + c] += d }
@@ -45,7 +48,24 @@ struct ChainReference {
         for i in pixels.indices where i % 4 < 3 { pixels[i] = change(min(max(pixels[i], 0), 2)) }
     }
 
+    /// Clear pixels take the mean of the visible ones among 15 x 15.
+    private mutating func fillClearPixels() {
+        var out = pixels
+        for i in 0..<width * height where !isVisible(4 * i) {
+            var sums = [0.0, 0.0, 0.0, 0.0]
+            for k in 0..<15 * 15 {
+                let from = at(i % width + k % 15 - 7, i / width + k / 15 - 7)
+                guard isVisible(from) else { continue }
+                for c in 0..<3 { sums[c] += pixels[from + c] }
+                sums[3] += 1
+            }
+            for c in 0..<3 { out[4 * i + c] = sums[c] / max(sums[3], 1) }
+        }
+        pixels = out
+    }
+
     private mutating func denoise(_ wanted: Denoising) {
+        fillClearPixels()
         let axes: [[Double]] = [
             [1, 1, 1].map { $0 / 3.0.squareRoot() }, [1, 0, -1].map { $0 / 2.0.squareRoot() },
             [1, -2, 1].map { $0 / 6.0.squareRoot() },
@@ -92,22 +112,30 @@ struct ChainReference {
         let plan = LocalContrastPlan(wanted, width: width, height: height)
         let (cell, down, across, r) = (plan.cell, plan.down, plan.across, plan.radius)
         var cells = [Double](repeating: 0, count: down * across)
+        var weights = cells
         for i in cells.indices {
+            var count = 0
             for k in 0..<cell * cell {
                 let pixel = at(i % across * cell + k % cell, i / across * cell + k / cell)
-                cells[i] += luma(pixel) / Double(cell * cell)
+                guard isVisible(pixel) else { continue }
+                cells[i] += luma(pixel)
+                count += 1
             }
+            cells[i] /= Double(max(count, 1))
+            weights[i] = Double(count) / Double(cell * cell)
         }
         func box(_ plane: [Double]) -> [Double] {
             plane.indices.map { i in
-                var sum = 0.0
+                var (sum, weight) = (0.0, 0.0)
                 for dy in -r...r {
                     for dx in -r...r {
                         let x = min(max(i % across + dx, 0), across - 1)
-                        sum += plane[min(max(i / across + dy, 0), down - 1) * across + x]
+                        let from = min(max(i / across + dy, 0), down - 1) * across + x
+                        sum += weights[from] * plane[from]
+                        weight += weights[from]
                     }
                 }
-                return sum / Double((2 * r + 1) * (2 * r + 1))
+                return weight > 0 ? sum / weight : 0
             }
         }
         let means = box(cells)
@@ -151,18 +179,27 @@ struct ChainReference {
             }
             return pass(pass(plane, 0, 1), 1, 0)
         }
-        let plane = (0..<w * h).map { max(luma(at($0 % w - margin, $0 / w - margin)), 0) + 0.01 }
+        // 0 where pixels are clear.
+        let plane = (0..<w * h).map { i -> Double in
+            let pixel = at(i % w - margin, i / w - margin)
+            return isVisible(pixel) ? max(luma(pixel), 0) + 0.01 : 0
+        }
+        let share = blur(plane.map { $0 > 0 ? 1 : 0 })
+        func visibleBlur(_ values: [Double]) -> [Double] {
+            zip(blur(values), share).map { $1 > 0 ? $0 / $1 : 0 }
+        }
         var estimate = plane
         for _ in 0..<wanted.rounds {
-            let ratio = zip(plane, blur(estimate)).map { $0 / $1 }
-            estimate = zip(estimate, blur(ratio)).map { $0 * $1 }
+            let ratio = zip(plane, visibleBlur(estimate)).map { $0 > 0 ? $0 / $1 : 0 }
+            estimate = zip(estimate, visibleBlur(ratio)).map { $0 * $1 }
         }
-        for i in 0..<width * height {
+        for i in 0..<width * height where isVisible(4 * i) {
             let middle = (i / width + margin) * w + i % width + margin
             var around: [Double] = []
             for dy in -2...2 {
                 for dx in -2...2 { around.append(plane[middle + dy * w + dx]) }
             }
+            around.removeAll { $0 == 0 }
             let (low, high) = (around.min() ?? 0, around.max() ?? 0)
             let spread = (high - low) / 4
             let sharp = min(max(estimate[middle], low - spread), high + spread)

@@ -70,7 +70,7 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         ChainCase("look", look + bent, within: 6),
     ]
 
-    private static let around: [ChainCase] = [
+    static let around: [ChainCase] = [
         ChainCase("denoise", [.denoise(Denoising(luma: 0.3, chroma: 0.5))], within: 2),
         ChainCase("local contrast", [.localContrast(LocalContrast(amount: 0.8, reach: 2))], within: 2),
         ChainCase("wide local contrast", [.localContrast(LocalContrast(amount: -0.5, reach: 20))], within: 2),
@@ -126,6 +126,26 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
         return codes.withUnsafeBytes { Array($0) }
     }
 
+    /// The same with much of it clear: all but a disc with soft edges, and many pixels of that.
+    func cutOut(_ size: (Int, Int), hidden: UInt16) -> [UInt8] {
+        var codes = samples(picture(size))
+        for i in 0..<size.0 * size.1 {
+            let (x, y) = (i % size.0, i / size.0)
+            let distance = hypot(Double(2 * x + 1 - size.0), Double(2 * y + 1 - size.1)) / 2
+            let alpha = min(max((0.4 * Double(min(size.0, size.1)) - distance) / 3, 0), 1)
+            codes[4 * i + 3] = x < size.0 / 2 && (7 * x + 13 * y) % 11 < 3 ? 0 : UInt16(alpha * 65535)
+            if codes[4 * i + 3] == 0 {
+                for c in 0..<3 { codes[4 * i + c] = hidden }
+            }
+        }
+        return codes.withUnsafeBytes { Array($0) }
+    }
+
+    /// Samples with colours of 0 where pixels are clear.
+    func visible(_ values: [Double]) -> [Double] {
+        values.indices.map { values[$0 / 4 * 4 + 3] > 0 ? values[$0] : 0 }
+    }
+
     func reference(_ pixels: [UInt8], _ chain: ChainCase, _ size: (Int, Int)) -> [Double] {
         var reference = ChainReference(
             width: size.0, height: size.1, pixels: samples(pixels).map { Double($0) / 65535 })
@@ -145,6 +165,92 @@ struct ChainCase: Sendable, CustomTestStringConvertible {
                 let worst = compare(out, expected, peak: 65535, channels: 4).worst
                 let form = (lane as? OpenCLLane).map { "\($0.form) on " } ?? ""
                 #expect(worst <= chain.tolerance, "\(form)\(lane.name), \(size)")
+            }
+        }
+    }
+
+    @Test(arguments: ChainCase.around) func cutOutsStayWithinTheToleranceOfFloat64(_ chain: ChainCase) throws {
+        let lanes: [any ImageLane] = try everyCPULane() + everyDeviceLane()
+        for size in Self.sizes {
+            let pixels = cutOut(size, hidden: 50_000)
+            let expected = visible(reference(pixels, chain, size))
+            for lane in lanes {
+                let out = visible(samples(try developed(pixels, plan(chain, size), lane: lane)).map { Double($0) })
+                let worst = compare(out, expected, peak: 65535, channels: 4).worst
+                let form = (lane as? OpenCLLane).map { "\($0.form) on " } ?? ""
+                #expect(worst <= chain.tolerance, "\(form)\(lane.name), \(size)")
+            }
+        }
+    }
+
+    @Test(arguments: ChainCase.around) func coloursHiddenUnderClearPixelsHaveNoSay(_ chain: ChainCase) throws {
+        let lanes: [any ImageLane] = try everyCPULane() + everyDeviceLane()
+        let size = (203, 90)
+        for lane in lanes {
+            let outputs = try [UInt16(0), 65535].map { hidden in
+                let out = try developed(cutOut(size, hidden: hidden), plan(chain, size), lane: lane)
+                return visible(samples(out).map { Double($0) })
+            }
+            #expect(outputs[0] == outputs[1], "\(lane.name)")
+        }
+    }
+
+    @Test(arguments: [
+        ImageOperation.denoise(Denoising(luma: 0.5, chroma: 0.5)),
+        .localContrast(LocalContrast(amount: 1, reach: 2)),
+        .deconvolve(Deconvolution(amount: 1, sigma: 1.2, rounds: 8)),
+    ])
+    func evenCutOutsStayEven(_ operation: ImageOperation) throws {
+        let lanes: [any ImageLane] = try everyCPULane() + everyDeviceLane()
+        let size = (200, 200)
+        for hidden in [UInt16(0), 65535] {
+            let codes = (0..<size.0 * size.1).flatMap { i -> [UInt16] in
+                let inside = hypot(Double(i % size.0) - 99.5, Double(i / size.0) - 99.5) < 70
+                return [UInt16](repeating: inside ? 128 * 257 : hidden, count: 3) + [inside ? 65535 : 0]
+            }
+            let pixels = codes.withUnsafeBytes { Array($0) }
+            for lane in lanes {
+                let out = samples(try developed(pixels, plan([operation], size), lane: lane, chunkRows: 64))
+                let wrong = out.indices.filter {
+                    $0 % 4 < 3 && codes[$0 / 4 * 4 + 3] > 0 && abs(Int(out[$0]) - 128 * 257) > 1
+                }
+                #expect(wrong.isEmpty, "\(lane.name), \(hidden)")
+                #expect(out.indices.allSatisfy { $0 % 4 < 3 || out[$0] == codes[$0] })
+            }
+        }
+    }
+
+    @Test(arguments: ChainCase.around) func clearPixelsChangeNothingFarAway(_ chain: ChainCase) throws {
+        let size = (64, 700)
+        let opaque = picture(size)
+        var holed = opaque
+        for i in 0..<8 { holed[8 * 64 * 8 + 8 * 20 + i] = 0 }
+        // The reach of a wide local contrast is a third of the picture and more.
+        let first = 650 * 64 * 8
+        for lane in try everyCPULane() as [any ImageLane] + everyDeviceLane() {
+            let (a, b) = try (
+                developed(opaque, plan(chain, size), lane: lane), developed(holed, plan(chain, size), lane: lane)
+            )
+            #expect(a != b)
+            #expect(a[first...] == b[first...], "\(lane.name)")
+        }
+    }
+
+    @Test(arguments: ChainCase.around) func theChunkSizeDoesNotChangeAByteOfACutOut(_ chain: ChainCase) throws {
+        let devices = try everyDeviceLane()
+        let cpu = try #require(CPULane())
+        let size = (530, 300)
+        let pixels = cutOut(size, hidden: 65535)
+        let plan = plan(chain, size)
+        let whole = try developed(pixels, plan, lane: cpu)
+        for rows in [1, 37, 128, 299] {
+            #expect(try developed(pixels, plan, lane: cpu, chunkRows: rows) == whole, "\(rows) rows")
+        }
+        for rows in [37, 299] {
+            for device in devices {
+                let there = try developed(pixels, plan, lane: device, chunkRows: rows)
+                let worst = zip(samples(there), samples(whole)).map { abs(Int($0) - Int($1)) }.max()
+                #expect(try #require(worst) <= 1, "\(rows) rows, \(device.form) on \(device.name)")
             }
         }
     }

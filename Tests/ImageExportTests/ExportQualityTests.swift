@@ -57,6 +57,43 @@ import Testing
         }
     }
 
+    /// What an export of the same picture in 16 bits makes, which is within 4 of 65535 of float64.
+    @Test(arguments: [nil, BuiltInProfile.adobeRGB], [[], [ImageOperation.exposure(3)], [.saturation(4)]])
+    func exactOutputsAreWithinOneLevelOfThoseOfWiderPictures(
+        profile: BuiltInProfile?, operations: [ImageOperation]
+    ) throws {
+        let folder = try TemporaryFolder()
+        let (width, height) = (300, 200)
+        let metadata = ImageMetadata(icc: profile?.bytes)
+        let pixels = SamplePhotos.pixels(seed: 6, width: width, height: height)
+        let narrow = try folder.write(
+            "narrow.png", pixels,
+            EncodeRequest(format: .png, width: width, height: height, layout: .rgbx8, metadata: metadata))
+        let deep = pixels.map { UInt16($0) * 257 }.withUnsafeBytes { Array($0) }
+        let wide = try folder.write(
+            "wide.png", deep,
+            EncodeRequest(
+                format: .png, width: width, height: height, layout: .rgba16, isOpaque: true, metadata: metadata))
+        func exported(_ input: String, _ name: String, bits: Int, exact: Bool = true) throws -> Decoded {
+            let wanted = settings {
+                $0.format = .png
+                $0.size = .longEdge(150)
+                $0.exact = exact
+                $0.operations = operations
+                $0.bitsPerChannel = bits
+            }
+            #expect(export(input, to: [(folder.file(name), wanted)]).status == .good)
+            return try Decoded(folder.file(name))
+        }
+        let expected = try exported(wide, "expected.png", bits: 16).samples
+        let made = try exported(narrow, "made.png", bits: 8)
+        #expect(made.header.bitsPerChannel == 8)
+        let (_, worst) = compare(made.samples, expected.map { $0 / 257 }, peak: 255)
+        #expect(worst <= 0.51, "\(worst)")
+        // Nothing is lost on the way to 16 bits either, exact or not.
+        #expect(try exported(narrow, "deep.png", bits: 16, exact: false).samples == expected)
+    }
+
     @Test(arguments: [(3000, 2000, 1024), (3000, 2000, 512), (2048, 1365, 256)])
     func fastResizesReach50Decibels(_ width: Int, _ height: Int, _ edge: Int) throws {
         let folder = try TemporaryFolder()

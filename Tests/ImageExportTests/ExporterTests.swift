@@ -75,7 +75,9 @@ import Testing
             return try Decoded(path)
         }
         #expect(made[0].header.bitsPerChannel == 8 && made[1].header.bitsPerChannel == 16)
-        #expect(made[1].samples == made[0].samples.map { 257 * $0 })
+        let farthest = zip(made[0].samples, made[1].samples).map { abs(257 * $0 - $1) }.max() ?? 0
+        // A resize has finer steps than those of the input.
+        #expect(size == .original ? farthest == 0 : (1...300).contains(farthest), "\(farthest)")
     }
 
     @Test func theChunkSizeDoesNotChangeAByte() throws {

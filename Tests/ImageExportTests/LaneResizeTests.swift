@@ -109,6 +109,31 @@ func everyCPULane() -> [CPULane] {
         #expect(psnr >= 90, "\(psnr) dB, worst \(worst)")
     }
 
+    @Test(arguments: [false, true]) func flatCutOutsStayFlat(_ hasMatte: Bool) throws {
+        let side = 120
+        let flat: [UInt16] = [200 * 257, 120 * 257, 60 * 257]
+        let codes = (0..<side * side).flatMap { i -> [UInt16] in
+            let inside = hypot(Double(i % side) - 59.5, Double(i / side) - 59.5) < 40
+            return inside ? flat + [65535] : [0, 0, 0, 0]
+        }
+        let pixels = codes.withUnsafeBytes { Array($0) }
+        for (to, curves) in [(47, TransferCurves.identity), (47, .srgbFloat), (300, .identity), (300, .srgbFloat)] {
+            let matte: [Float]? = hasMatte ? flat.map { curves.decodeFloat[Int($0)] } : nil
+            let plan = ResizePlan(
+                arithmetic: .float, columns: Resampling(.init(sourceLength: side, outputLength: to)),
+                rows: Resampling(.init(sourceLength: side, outputLength: to)), curves: curves, matte: matte)
+            for lane in everyCPULane() {
+                let out = try resized(pixels, plan, lane: lane).withUnsafeBytes {
+                    Array($0.bindMemory(to: UInt16.self))
+                }
+                let wrong = out.indices.filter {
+                    $0 % 4 < 3 && out[$0 / 4 * 4 + 3] > 500 && abs(Int(out[$0]) - Int(flat[$0 % 4])) > 2
+                }
+                #expect(wrong.isEmpty, "\(lane.name), to \(to)")
+            }
+        }
+    }
+
     @Test(arguments: [ResizeArithmetic.codes, .light]) func flatFieldsStayExactAtEveryLevel(
         _ arithmetic: ResizeArithmetic
     ) throws {

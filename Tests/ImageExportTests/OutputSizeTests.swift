@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [(101, 100, 100, 100), (200, 101, 200, 100), (7, 4, 4, 4), (640, 480, 333, 480)])
+    func whatIsCutWithoutBeingScaledKeepsItsPixels(width: Int, height: Int, boxWidth: Int, boxHeight: Int) throws {
+        for name in ["top-left", "center", "bottom-right"] {
+            let geometry = try OutputGeometry(
+                width: width, height: height, orientation: Orientation(1),
+                size: .fill(width: boxWidth, height: boxHeight), enlarge: false,
+                gravity: Placement.names[name] ?? .center)
+            #expect(geometry.cropX == geometry.cropX.rounded() && geometry.cropY == geometry.cropY.rounded())
+            #expect((geometry.cropWidth, geometry.cropHeight) == (Double(boxWidth), Double(boxHeight)))
+            #expect((geometry.width, geometry.height) == (boxWidth, boxHeight))
+        }
+    }
+
     @Test func megapixelsAreNeverPassed() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
@@ -47,8 +60,15 @@ import Testing
             let geometry = try OutputGeometry(
                 width: width, height: height, orientation: Orientation(1), size: .megapixels(millions), enlarge: true)
             let pixels = Double(geometry.width * geometry.height)
-            let isThin = min(geometry.width, geometry.height) == 1
-            #expect(pixels <= millions * 1e6 || isThin, "\(width) × \(height) to \(millions)")
+            #expect(pixels <= millions * 1e6, "\(width) × \(height) to \(millions)")
+        }
+        for (width, height) in [(2294, 1), (1, 1446), (90_000, 3), (1, 1)] {
+            for enlarge in [false, true] {
+                let geometry = try OutputGeometry(
+                    width: width, height: height, orientation: Orientation(1), size: .megapixels(0.0001),
+                    enlarge: enlarge)
+                #expect(geometry.width * geometry.height <= 100, "\(geometry.width) × \(geometry.height)")
+            }
         }
     }
 

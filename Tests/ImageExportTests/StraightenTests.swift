@@ -120,9 +120,9 @@ import Testing
         #expect((small.width, small.height) == (16, 16))
     }
 
-    @Test func reducedDecodingTurnsTheSamePicture() throws {
+    @Test(arguments: [(1200, 800), (1201, 803)])
+    func reducedDecodingTurnsTheSamePicture(width: Int, height: Int) throws {
         let folder = try TemporaryFolder()
-        let (width, height) = (1200, 800)
         let pixels = SamplePhotos.pixels(seed: 2, width: width, height: height)
         let input = try folder.write(
             "large.jpg", pixels, EncodeRequest(format: .jpeg, width: width, height: height, layout: .rgbx8))
@@ -136,7 +136,8 @@ import Testing
         let (exact, reduced) = (try turned("exact", exact: true), try turned("reduced", exact: false))
         #expect((exact.width, exact.height) == (reduced.width, reduced.height))
         #expect(exact.bytes != reduced.bytes)
-        #expect(compare(exact.samples, reduced.samples, peak: 255).psnr > 45)
+        // What ends within a pixel of the smaller scales is decoded in full.
+        #expect(compare(exact.samples, reduced.samples, peak: 255).psnr > (width % 8 == 0 ? 45 : 55))
     }
 
     @Test func memoryGrowsWithTheAngleAndNotWithTheHeight() {

@@ -13,6 +13,8 @@ struct DryRun {
         struct Item: Encodable {
             var input: String
             var outputs: [String]
+            /// Why others are not made.
+            var occupied: [String]?
         }
 
         var inputs: Int
@@ -30,7 +32,11 @@ struct DryRun {
     func show() -> ExitStatus {
         let text: String
         if flags.json {
-            let items = plan.items.map { Shown.Item(input: $0.input.path, outputs: $0.outputs.map(\.path)) }
+            let items = plan.items.map {
+                Shown.Item(
+                    input: $0.input.path, outputs: $0.outputs.map(\.path),
+                    occupied: $0.occupied.isEmpty ? nil : $0.occupied)
+            }
             text = JSONText.encode(
                 Shown(
                     inputs: plan.inputCount, inputBytes: plan.inputBytes,
@@ -44,7 +50,8 @@ struct DryRun {
             StandardError.write("bgrun: the plan could not be written: \(String(cString: strerror(trouble)))\n")
             return .writeFailed
         }
-        return plan.settled.contains(where: \.isFailure) ? .doneWithFailures : .done
+        let isSound = plan.items.allSatisfy(\.occupied.isEmpty) && !plan.settled.contains(where: \.isFailure)
+        return isSound ? .done : .doneWithFailures
     }
 
     private var estimate: ClosedRange<Double> {
@@ -70,10 +77,12 @@ struct DryRun {
             for output in item.outputs {
                 lines.append("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
+            lines += item.occupied.map { "\(item.input.path): \(InputRecord.Status.failed.rawValue), \($0)" }
         }
         for record in plan.settled + plan.passedOver {
             lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
         }
+        lines = lines.map(\.onOneLine)
         let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10
         lines.append(
             """

@@ -12,7 +12,8 @@ enum MarkFiles {
                 guard let checksum = files.note(path) else { return missing(path) }
                 guard ContentCheck.looksLikePicture(path) else {
                     return .refused(
-                        "watermark", .usage, "bgrun: nothing was started: the watermark \(path) is no picture.\n")
+                        "watermark", .usage,
+                        "bgrun: nothing was started: the watermark \(path.onOneLine) is no picture.\n")
                 }
                 specs[index].settings.pictureMark?.file = MarkFile(path: path, checksum: checksum)
             }

@@ -114,10 +114,7 @@ struct InferencePlanner {
             case .current: plan.mayReplace = true
             case .occupied:
                 plan.refusals.append(
-                    .init(
-                        code: "outputExists",
-                        sentence:
-                            "\(path) exists and is not known to be made by bgrun; --existing overwrite replaces it"))
+                    .init(code: "outputExists", sentence: Standing.occupation(of: path, madeFrom: nil)))
             case .refused:
                 plan.refusals.append(.init(code: "outputExists", sentence: "\(path) exists already"))
             }

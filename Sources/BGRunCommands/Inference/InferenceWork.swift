@@ -158,7 +158,7 @@ struct InferenceDryRun {
     var text: String {
         var lines: [String] = []
         for record in plan.settled.filter(\.isFailure) + plan.passedOver {
-            lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
+            lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")".onOneLine)
         }
         lines += plan.results.map { "-> \($0.path)" }
         let document = document

@@ -15,13 +15,33 @@ enum Standing: Hashable, Sendable {
     case make(mayReplace: Bool, foreign: FileIdentity?)
     /// Made from this input with these settings, and unchanged since.
     case current(MadeRecord)
-    /// Something is there that bgrun did not make; it stays.
-    case occupied
+    /// What is there stays: bgrun did not make it, or made it from another input that is still there.
+    case occupied(madeFrom: String?)
     /// Something is there, and the person asked to start nothing then.
     case refused
 }
 
+extension Standing {
+    /// Why there is no output at a path that is ``occupied(madeFrom:)``, one sentence.
+    static func occupation(of path: String, madeFrom input: String?) -> String {
+        let cause = input.map { "was made from \($0)" } ?? "exists and is not known to be made by bgrun"
+        return "\(path) \(cause); --existing overwrite replaces it"
+    }
+}
+
 extension ExistingPolicy {
+    /// As ``standing(file:known:wanted:program:job:)``, for an output that has one input: what was made from another one
+    /// that is still there stays.
+    func standingOfPicture(
+        file: FileIdentity?, known: KnownOutput?, wanted: PlannedOutput, program: String, job: JobRecord?
+    ) -> Standing {
+        let standing = standing(file: file, known: known, wanted: wanted, program: program, job: job)
+        guard self == .skip, case .make = standing, let file, let source = known?.source(of: file),
+            let key = FileKey(ofFileAt: source), key != FileKey(ofFileAt: wanted.input)
+        else { return standing }
+        return .occupied(madeFrom: source)
+    }
+
     /// What a run does about a path where `file` stands and of which the journal has `known`.
     ///
     /// `job` is given when it goes on with a stopped run: what that run made is kept under every policy.
@@ -36,12 +56,20 @@ extension ExistingPolicy {
             return .current(made)
         }
         switch self {
-        case .skip: return isOurs ? .make(mayReplace: true, foreign: nil) : .occupied
+        case .skip: return isOurs ? .make(mayReplace: true, foreign: nil) : .occupied(madeFrom: nil)
         case .overwrite: return .make(mayReplace: true, foreign: isOurs ? nil : file)
         case .fail:
             // What a stopped run of this job left unfinished is no obstacle to going on with it.
             return isOurs && job != nil ? .make(mayReplace: true, foreign: nil) : .refused
         }
+    }
+}
+
+extension KnownOutput {
+    /// The input of this program's work that stands at the path.
+    fileprivate func source(of file: FileIdentity) -> String? {
+        // An intent may be that of a run which was killed before it replaced what is there.
+        made?.output.identity == file ? made?.input : intent?.input
     }
 }
 

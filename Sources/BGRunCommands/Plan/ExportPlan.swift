@@ -13,6 +13,8 @@ struct ExportPlan: WorkPlan {
         var journal: [PlannedOutput]
         /// Outputs that are there already and stay.
         var current: [MadeRecord]
+        /// Why there are no other ones, a sentence for each.
+        var occupied: [String] = []
     }
 
     /// Inputs to work on.
@@ -52,7 +54,9 @@ struct ExportPlan: WorkPlan {
 
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
         let item = items[item]
-        return [InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)]
+        var record = InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)
+        record.addOccupied(item.occupied)
+        return [record]
     }
 }
 
@@ -174,7 +178,6 @@ struct ExportPlanner {
         let inputs = Set(files.map(\.key))
         let known = try journal(candidates.map(\.path))
         let settings = SettingsText(specs.map(\.settings))
-        var occupied: [Int: String] = [:]
         var items = files.map { ExportPlan.Item(input: $0, outputs: [], journal: [], current: []) }
         for candidate in candidates {
             let found = ExistingFile(candidate.path)
@@ -191,10 +194,10 @@ struct ExportPlanner {
             var wanted = PlannedOutput(
                 path: candidate.path, input: input.path, inputIdentity: input.identity,
                 settings: settings.text(candidate.spec, candidate.format) + cause, foreign: nil)
-            switch existing.standing(
+            let standing = existing.standingOfPicture(
                 file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job
             )
-            {
+            switch standing {
             case .make(let mayReplace, let foreign):
                 wanted.foreign = foreign
                 items[candidate.input].outputs.append(
@@ -203,7 +206,8 @@ struct ExportPlanner {
                         mayReplace: mayReplace))
                 items[candidate.input].journal.append(wanted)
             case .current(let output): items[candidate.input].current.append(output)
-            case .occupied: occupied[candidate.input] = candidate.path
+            case .occupied(let other):
+                items[candidate.input].occupied.append(Standing.occupation(of: candidate.path, madeFrom: other))
             case .refused:
                 plan.refusals.append(.init(code: "outputExists", sentence: "\(candidate.path) exists already"))
             }
@@ -211,10 +215,10 @@ struct ExportPlanner {
         for (index, item) in items.enumerated() {
             if let record = unfit[index] {
                 plan.settled.append(record)
-            } else if let path = occupied[index] {
-                plan.settled.append(InputRecord(item.input, occupied: path))
             } else if item.outputs.isEmpty {
-                plan.settled.append(InputRecord(item.input, current: item.current))
+                var record = InputRecord(item.input, current: item.current)
+                record.addOccupied(item.occupied)
+                plan.settled.append(record)
             } else {
                 plan.items.append(item)
             }

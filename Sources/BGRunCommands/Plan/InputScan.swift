@@ -10,6 +10,13 @@ struct FileKey: Hashable, Sendable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
     }
+
+    /// nil where nothing is there. Links are followed.
+    init?(ofFileAt path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
 }
 
 /// One regular file that may be a picture; it was not opened.
@@ -164,8 +171,10 @@ struct InputScan {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    private static func kind(_ status: stat) -> String {
+    /// What a thing is that is no file, in a word.
+    static func kind(_ status: stat) -> String {
         switch status.st_mode & S_IFMT {
+        case S_IFDIR: "folder"
         case S_IFIFO: "pipe"
         case S_IFSOCK: "socket"
         case S_IFCHR, S_IFBLK: "device"

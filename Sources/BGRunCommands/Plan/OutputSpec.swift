@@ -14,11 +14,15 @@ struct OutputSpec: Hashable, Sendable {
         var description: String
     }
 
-    /// Reads `key=value,key=value` over these settings.
+    /// Reads `key=value,key=value` over these settings. Operations and presets are a chain, in which one may come again.
     func applying(_ text: String) throws(Mistake) -> OutputSpec {
         var spec = self
+        var seen: Set<String> = []
         for part in Self.parts(of: text) {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard seen.insert(pair[0]).inserted || pair[0] == "preset" || Self.operationNames.contains(pair[0]) else {
+                throw Mistake(description: "\(pair[0]) is given twice in \"\(text)\"")
+            }
             try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
         }
         return spec

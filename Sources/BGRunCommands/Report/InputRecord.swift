@@ -42,8 +42,12 @@ struct InputRecord: Codable, Hashable, Sendable {
     var times: ItemResult.Times?
     var workingBytes: Int?
 
-    /// Counts towards status 65.
-    var isFailure: Bool { status == .failed || status == .damaged || code == "keptDamaged" }
+    /// Counts towards status 65. A picture may be good, and yet not all of its outputs be there.
+    var isFailure: Bool {
+        status == .failed || status == .damaged || code == "keptDamaged" || code == Self.outputExists
+    }
+
+    static let outputExists = "outputExists"
 }
 
 extension InputRecord {
@@ -55,13 +59,6 @@ extension InputRecord {
         self.init(
             input: file.path, status: .skipped, code: "notAPicture",
             reason: "the file is not a picture that bgrun reads",
-            inputBytes: Int(file.identity.size))
-    }
-
-    init(_ file: InputFile, occupied path: String) {
-        self.init(
-            input: file.path, status: .failed, code: "outputExists",
-            reason: "\(path) exists and is not known to be made by bgrun; --existing overwrite replaces it",
             inputBytes: Int(file.identity.size))
     }
 
@@ -96,6 +93,16 @@ extension InputRecord {
             inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,
             outputs: current.map { Output($0.output) } + result.outputs.map { Output($0) }, device: device,
             seconds: seconds, times: result.times, workingBytes: result.workingBytes)
+    }
+}
+
+extension InputRecord {
+    /// Adds that some outputs are not made, a sentence for each, beside what became of the others.
+    mutating func addOccupied(_ reasons: [String]) {
+        guard !reasons.isEmpty, status != .failed, code != "notAPicture" else { return }
+        let told = isFailure ? [reason].compactMap(\.self) : []
+        (code, reason) = (Self.outputExists, (told + reasons).joined(separator: "; "))
+        if status == .skipped, outputs.isEmpty { status = .failed }
     }
 }
 

@@ -49,7 +49,7 @@ final class HostAudience: JobAudience {
         if end == nil {
             host.tell(.note(text))
         } else {
-            end?.text += text + "\n"
+            end?.text += text.onOneLine + "\n"
         }
     }
 

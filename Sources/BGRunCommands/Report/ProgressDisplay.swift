@@ -97,7 +97,7 @@ struct ProgressDisplay: JobAudience {
             return StandardError.write(JSONText.encode(Event(event: "note", text: text)) + "\n")
         }
         end()
-        StandardError.write(text + "\n")
+        StandardError.write(text.onOneLine + "\n")
     }
 
     mutating func stopping(_ reason: StopReason, _ text: String) { stopping(reason.code, text) }

@@ -17,7 +17,7 @@ final class ReportFile {
 
     /// Begins the report at a path; `-` is standard output.
     ///
-    /// What is at the path stays what it is: links are followed, and pipes and devices are written into.
+    /// What is at the path stays what it is: links are followed, and pipes that are read and devices are written into.
     ///
     /// - Parameters:
     ///   - path: Where the report goes.
@@ -31,14 +31,18 @@ final class ReportFile {
             descriptor = -1
             return
         }
-        // Not emptied yet, because it could be an input.
-        descriptor =
-            isOwn ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, mode_t(0o666)) : STDOUT_FILENO
+        // Not emptied yet, because it could be an input; and nobody is waited for, because nobody might come.
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        descriptor = isOwn ? open(path, flags, mode_t(0o666)) : STDOUT_FILENO
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            let reason = errno == ENXIO ? "nobody reads from it" : String(cString: strerror(errno))
+            throw Refusal(status: .cannotCreate, sentence: "the report \(path) cannot be written: \(reason)")
+        }
+        guard !isOwn || [S_IFREG, S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT) else {
             throw Refusal(
                 status: .cannotCreate,
-                sentence: "the report \(path) cannot be written: \(String(cString: strerror(errno)))")
+                sentence: "the report \(path) cannot be written: it is neither a file nor a pipe nor a terminal")
         }
         if inputs.contains(FileKey(status)) {
             throw Refusal(status: .usage, sentence: "overwritesInput: the report \(path) is an input itself")
@@ -48,6 +52,8 @@ final class ReportFile {
                 status: .cannotCreate,
                 sentence: "the report \(path) cannot be emptied: \(String(cString: strerror(errno)))")
         }
+        // From here on whoever reads it is waited for.
+        if isOwn { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
     }
 
     deinit {

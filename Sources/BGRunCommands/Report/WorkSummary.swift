@@ -76,7 +76,7 @@ struct WorkSummary: Encodable {
         var line =
             done == 0
             ? "No \(words.input) was \(words.done)"
-            : "\(words.done.capitalized) \(Self.count(done, words.input)) \(words.place) \(folder)"
+            : "\(words.done.capitalized) \(Self.count(done, words.input)) \(words.place) \(folder.onOneLine)"
         line += " in \(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) s"
         if megapixelsPerSecond > 0 {
             line += " (\(Int(megapixelsPerSecond.rounded())) MP/s)"
@@ -104,7 +104,7 @@ struct WorkSummary: Encodable {
             ? "" : ", of which \(salvaged) \(salvaged == 1 ? "was" : "were") \(words.done) as far as possible"
         text += "\(problemCount) with problems\(standing):\n"
         for problem in problems.prefix(JobLedger.maxListed) {
-            text += "  \(problem.input): \(problem.code ?? ""): \(problem.reason ?? "")\n"
+            text += "  \(problem.input): \(problem.code ?? ""): \(problem.reason ?? "")".onOneLine + "\n"
         }
         if problemCount > JobLedger.maxListed {
             text += "  and \(problemCount - JobLedger.maxListed) more; --report lists all\n"
@@ -112,7 +112,7 @@ struct WorkSummary: Encodable {
         let remedies = Set(problems.compactMap(\.remedy)).sorted()
         if !remedies.isEmpty {
             text += "This makes them anew, once what is damaged or changed is removed:\n"
-            for remedy in remedies { text += "  \(remedy)\n" }
+            for remedy in remedies { text += "  \(remedy.onOneLine)\n" }
         }
         return text
     }
@@ -120,7 +120,7 @@ struct WorkSummary: Encodable {
     /// The most frequent extensions of what was passed over.
     private var passedOverNames: String {
         let names = passedOver.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
-        return names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
+        return names.prefix(5).joined(separator: ", ").onOneLine + (names.count > 5 ? ", ..." : "")
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

@@ -5,7 +5,7 @@ import DescribedFile
 enum Trouble {
     /// - Returns: What the command has to throw.
     static func told(_ sentence: String, fix: String, _ status: ExitStatus) -> ExitCode {
-        StandardError.write("bgrun: \(sentence) \(fix)\n")
+        StandardError.write("bgrun: \(sentence) \(fix)".onOneLine + "\n")
         return status.code
     }
 }

@@ -5,10 +5,7 @@ import TaskModel
 extension JobDocument {
     /// The title, else the identifier, in one line that does nothing to a terminal.
     var shownTitle: String {
-        let text = title.isEmpty ? identifier : title
-        return String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        (title.isEmpty ? identifier : title).onOneLine
     }
 }
 

@@ -1,11 +1,14 @@
 import ArgumentParser
 import ChunkedCompute
+import Foundation
 import ImageCodecs
 import ImageExport
 import TaskModel
 
 /// Carries out `bgrun contact-sheet`: one picture after the other, a row of tiles in memory.
 final class ContactSheet {
+    private static let creator = "bgrun contact-sheet"
+
     private let command: ContactSheetCommand
     private let output: SheetOutput
     private let settings: OutputSettings
@@ -49,7 +52,8 @@ final class ContactSheet {
             for (number, part) in parts.enumerated() {
                 let page = try SheetPage(
                     layout: command.layout(columns: columns, rows: (part.count + columns - 1) / columns),
-                    settings: settings, captions: captions, path: output.path(page: number, of: parts.count))
+                    settings: settings, captions: captions, path: output.path(page: number, of: parts.count),
+                    creator: Self.creator)
                 try draw(part, on: page)
                 summary.pages.append(.init(try page.finish()))
                 pages.append(page)
@@ -71,11 +75,11 @@ final class ContactSheet {
         var photos = scan.files.filter {
             $0.isNamed || PictureNames.promisePicture($0.name) || ContentCheck.looksLikePicture($0.path)
         }
-        // Pages of an earlier run among the pictures are none of them.
+        // Pages of an earlier run among the pictures are none of them; a picture at the path of a page is one.
         let pages = (photos.count - 1) / picturesOfAPage(photos.count) + 1
         let paths = Set([output.path] + (0..<pages).map { output.path(page: $0, of: pages) })
         photos.removeAll { file in
-            guard !file.isNamed, paths.contains(file.path) else { return false }
+            guard !file.isNamed, paths.contains(file.path), Self.isPage(file.path) else { return false }
             display.note("\(file.path): passed over, a page of this sheet goes there")
             return true
         }
@@ -83,6 +87,13 @@ final class ContactSheet {
             throw Trouble.told("there is no picture in what was named.", fix: "Nothing was made.", .missingInput)
         }
         return photos
+    }
+
+    /// Whether a file says of itself that this command made it. Its bytes are searched, since no picture is decoded before
+    /// this process has given up its rights.
+    private static func isPage(_ path: String) -> Bool {
+        let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        return file?.range(of: Data(SheetPage.mark(of: creator).utf8)) != nil
     }
 
     /// How many pictures a page has at most, of so many in all.

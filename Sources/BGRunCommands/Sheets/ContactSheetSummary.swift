@@ -38,7 +38,7 @@ struct ContactSheetSummary: Encodable {
     /// For a person, a line each.
     var text: String {
         guard !pages.isEmpty else { return "No picture could be read; nothing was made.\n" }
-        let lines = pages.map { "\($0.path): \($0.width)x\($0.height), \($0.bytes) bytes" }
+        let lines = pages.map { "\($0.path.onOneLine): \($0.width)x\($0.height), \($0.bytes) bytes" }
         return (lines + ["\(shown) of \(pictures) pictures shown"]).joined(separator: "\n") + "\n"
     }
 }

@@ -144,7 +144,7 @@ struct Preview {
                 damage: damage)
             try StandardOutput.print(JSONText.encode(summary) + "\n")
         } else {
-            StandardError.write("\(file.path): \(file.width)x\(file.height), \(file.bytes) bytes\n")
+            StandardError.write("\(file.path.onOneLine): \(file.width)x\(file.height), \(file.bytes) bytes\n")
         }
         guard damage.isEmpty else {
             throw Trouble.told(

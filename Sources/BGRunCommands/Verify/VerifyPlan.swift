@@ -33,7 +33,8 @@ struct VerifyPlan: WorkPlan {
                 settled.append(
                     InputRecord(
                         input: made.output.path, status: .failed, code: "missing",
-                        reason: "it was made from \(made.input), and is not there", remedy: remedies[made.job]))
+                        reason: "it was made from \(made.input), and \(Self.absence(of: made.output.path))",
+                        remedy: remedies[made.job]))
             }
         }
         guard !made.isEmpty else { return }
@@ -47,6 +48,15 @@ struct VerifyPlan: WorkPlan {
                     passedOver: path, wasBegun ? "unrecorded" : "unknown",
                     wasBegun ? "its job was killed before it was recorded" : "bgrun did not make it"))
         }
+    }
+
+    /// Why there is no file at a path, in words.
+    private static func absence(of path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            return lstat(path, &status) == 0 ? "a link that leads nowhere stands there" : "is not there"
+        }
+        return "a \(InputScan.kind(status)) stands there"
     }
 
     var itemCount: Int { items.count }

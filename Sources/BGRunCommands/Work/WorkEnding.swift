@@ -44,14 +44,16 @@ struct WorkEnding {
     }
 
     static func refused(_ rejection: Rejection, _ words: WorkWords) -> WorkEnding {
-        let lines = rejection.failures.map { "  \($0.detail): \($0.sentence) \($0.fix)\n" }
+        let lines = rejection.failures.map { "  \($0.detail): \($0.sentence) \($0.fix)".onOneLine + "\n" }
         return .refused(
             rejection.first.detail, .of(rejection), "bgrun: the \(words.job) was not started.\n" + lines.joined())
     }
 
     static func refused(_ refusals: [PlanRefusal]) -> WorkEnding {
         var text = "bgrun: nothing was started.\n"
-        for refusal in refusals.prefix(JobLedger.maxListed) { text += "  \(refusal.code): \(refusal.sentence)\n" }
+        for refusal in refusals.prefix(JobLedger.maxListed) {
+            text += "  \(refusal.code): \(refusal.sentence)".onOneLine + "\n"
+        }
         let more = refusals.count - JobLedger.maxListed
         if more > 0 { text += "  and \(more) more\n" }
         let status: ExitStatus = refusals.allSatisfy { $0.code == "outputExists" } ? .cannotCreate : .usage
@@ -71,7 +73,7 @@ struct WorkEnding {
     }
 
     static func missing(_ inputs: [InputProblem]) -> WorkEnding {
-        let lines = inputs.map { "  \($0.code): \($0.path): \($0.reason)\n" }
+        let lines = inputs.map { "  \($0.code): \($0.path): \($0.reason)".onOneLine + "\n" }
         return .refused("missingInput", .missingInput, "bgrun: nothing was started.\n" + lines.joined())
     }
 

@@ -93,7 +93,7 @@ struct WorkSession<Kind: Work> {
         if stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             return .refused(
                 "outputFolder", .cannotCreate,
-                "bgrun: nothing was started.\n  outputFolder: \(folder) is a file, not a folder\n")
+                "bgrun: nothing was started.\n  outputFolder: \(folder.onOneLine) is a file, not a folder\n")
         }
         let signals = StopSignals.install()
         host?.listen()
@@ -145,7 +145,7 @@ struct WorkSession<Kind: Work> {
             let reason = access(folder, W_OK) == 0 ? "" : " (\(String(cString: strerror(errno))))"
             return .refused(
                 "outputFolder", .cannotCreate,
-                "bgrun: nothing can be written in \(folder)\(reason). Make it writable.\n")
+                "bgrun: nothing can be written in \(folder.onOneLine)\(reason). Make it writable.\n")
         }
         if host == nil, let own {
             if let ending = waitForLaunch(own, signals) { return ending }
@@ -158,7 +158,7 @@ struct WorkSession<Kind: Work> {
                 try ReportFile(path, inputs: inputs, lineSink: host.map { host in { host.tell(.record($0)) } })
             }
         } catch {
-            return .refused("report", error.status, "bgrun: \(error.sentence)\n")
+            return .refused("report", error.status, "bgrun: \(error.sentence.onOneLine)\n")
         }
         let outputs: OutputFolder?
         do throws(ExportFailure) {
@@ -166,7 +166,7 @@ struct WorkSession<Kind: Work> {
         } catch {
             return .refused(
                 error.code, error.code == "outputRefused" ? .cannotCreate : .writeFailed,
-                "bgrun: nothing was started.\n  \(error.code): \(error.reason)\n")
+                "bgrun: nothing was started.\n  \(error.code): \(error.reason.onOneLine)\n")
         }
         let job = try store.begin(
             request, requestText: JSONText.encode(request), command: JSONText.encode(RecordedCommand.ofThisProcess),
@@ -360,15 +360,14 @@ struct WorkSession<Kind: Work> {
         Rejection(
             first: .init(
                 code: .notPermitted, detail: "alreadyRunning",
-                sentence: "Another \(Kind.words.job) into \(folder) is running.",
+                sentence: "Another job is running in \(folder).",
                 fix: "Wait until it has ended, or stop it."))
     }
 
     private func nothingFound(_ plan: Kind.Plan) -> WorkEnding {
         let note = plan.passedOverNote.map { " (\($0))" } ?? ""
-        return .refused(
-            "nothingFound", .missingInput,
-            "bgrun: nothing was started: 0 inputs found in \(work.inputs.joined(separator: ", "))\(note).\n")
+        let sentence = "nothing was started: 0 inputs found in \(work.inputs.joined(separator: ", "))\(note)."
+        return .refused("nothingFound", .missingInput, "bgrun: \(sentence.onOneLine)\n")
     }
 }
 

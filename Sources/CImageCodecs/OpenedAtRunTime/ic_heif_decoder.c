@@ -54,17 +54,34 @@ typedef struct heif_state {
     uint8_t *xmp;
 } heif_state;
 
+/// Some of the library's messages end a line.
+static void make_one_line(char *text) {
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n') text[--length] = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n') text[i] = ' ';
+    }
+}
+
 static ic_status fail(struct heif_error reason, ic_error *error) {
+    ic_status status = IC_DAMAGED;
     switch (reason.code) {
     case heif_error_Unsupported_filetype:
-    case heif_error_Unsupported_feature: return ic_fail(error, IC_UNSUPPORTED, "HEIF: %s", reason.message);
+    case heif_error_Unsupported_feature: status = IC_UNSUPPORTED; break;
     case heif_error_Memory_allocation_error:
-        if (reason.subcode == heif_suberror_Security_limit_exceeded) {
-            return ic_fail(error, IC_LIMIT, "HEIF: %s", reason.message);
+        if (reason.subcode != heif_suberror_Security_limit_exceeded) {
+            return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
         }
-        return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
-    default: return ic_fail(error, IC_DAMAGED, "HEIF: %s", reason.message);
+        status = IC_LIMIT;
+        break;
+    default: break;
     }
+    const char *way = status == IC_LIMIT ? "; HEIF takes the square root of the most pixels for each side" : "";
+    ic_fail(error, status, "HEIF: %s", reason.message);
+    make_one_line(error->message);
+    size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length, "%s", way);
+    return status;
 }
 
 static void close_heif(void *opaque) {
@@ -144,8 +161,8 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     state->context = heif->heif_context_alloc();
     if (!state->context) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
     heif->heif_context_set_max_decoding_threads(state->context, 1);
-    // The library takes the side of a square.
-    heif->heif_context_set_maximum_image_size_limit(state->context, (int)ceil(sqrt((double)source->max_pixels)));
+    // The library limits sides, not pixels: none may be longer than a square's, and its limit is the first that is too long.
+    heif->heif_context_set_maximum_image_size_limit(state->context, (int)ceil(sqrt((double)source->max_pixels)) + 1);
     struct heif_error result =
         heif->heif_context_read_from_memory_without_copy(state->context, source->bytes, source->size, NULL);
     if (result.code == heif_error_Ok) {
@@ -154,6 +171,8 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     if (result.code != heif_error_Ok) return fail(result, error);
     info->width = heif->heif_image_handle_get_width(state->handle);
     info->height = heif->heif_image_handle_get_height(state->handle);
+    ic_status size = ic_check_pixels(source, (uint32_t)info->width, (uint32_t)info->height, error);
+    if (size != IC_OK) return size;
     info->bits = heif->heif_image_handle_get_luma_bits_per_pixel(state->handle);
     if (info->bits < 8 || info->bits > 16) info->bits = 8;
     info->is_wide = info->bits > 8;
@@ -207,6 +226,7 @@ static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_pictu
         struct heif_error warning;
         if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
             snprintf(target->damage, sizeof target->damage, "HEIF: %s", warning.message);
+            make_one_line(target->damage);
         }
     }
     heif->heif_image_release(image);

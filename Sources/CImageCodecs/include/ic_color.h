@@ -49,6 +49,20 @@ double ic_color_largest_difference(const ic_color_space *a, const ic_color_space
 /// The bytes of a built-in profile, the same each time, to be freed by the caller; NULL without memory.
 uint8_t *ic_color_copy_profile(ic_color_profile profile, size_t *size);
 
+/// Colours by their chromaticities x, y and a power of the coded value.
+typedef struct ic_color_primaries {
+    double white[2];
+    double red[2];
+    double green[2];
+    double blue[2];
+    double exponent;
+    /// The chromaticities say nothing then.
+    int32_t is_gray;
+} ic_color_primaries;
+
+/// The bytes of a profile that says the same, to be freed by the caller; NULL where no such colours can be.
+uint8_t *ic_color_copy_profile_of(const ic_color_primaries *colors, size_t *size);
+
 /// Samples the tone curves of a matrix or gray profile: `forward` gets `entries` linear values for each of R, G and B
 /// one after another, `inverse` the way back at `inverse_entries` places, `colorants` the nine numbers of the matrix
 /// from linear R, G, B to XYZ under D50, row by row.

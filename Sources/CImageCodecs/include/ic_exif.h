@@ -10,8 +10,8 @@ uint8_t *ic_exif_copy_edited(
     const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_srgb, size_t *edited_size);
 
 /// Copies an EXIF block without its thumbnail and without entries of groups whose bits are not set in `kept`; bits follow
-/// the order of `MetadataGroup`. `artist` and `copyright` take the place of the block's own where they are not NULL. A block of
-/// no bytes is made anew. To be freed by the caller; NULL when nothing is left.
+/// the order of `MetadataGroup`. `artist` and `copyright` take the place of the block's own where they are not NULL, the artist
+/// that of Windows' author too. A block of no bytes is made anew. To be freed by the caller; NULL when nothing is left.
 uint8_t *ic_exif_copy_selected(
     const uint8_t *exif, size_t size, uint32_t kept, const char *artist, const char *copyright, size_t *edited_size);
 

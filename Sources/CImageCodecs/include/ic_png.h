@@ -15,7 +15,10 @@ typedef struct ic_png_info {
     /// An alpha channel, or transparency given for a colour or for palette entries.
     int32_t has_alpha;
     int32_t is_interlaced;
-    /// The colour profile and EXIF block, inside the decoder; NULL without one.
+    /// The file gives gamma or primaries that cannot be.
+    int32_t has_impossible_colors;
+    /// The colour profile, or one made of gamma and primaries that are not sRGB's, and the EXIF block; inside the decoder, NULL
+    /// without one.
     const uint8_t *icc;
     size_t icc_size;
     const uint8_t *exif;
@@ -28,8 +31,8 @@ typedef struct ic_png_decoder ic_png_decoder;
 ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_info *info, ic_error *error);
 void ic_png_decoder_close(ic_png_decoder *decoder);
 
-/// The international text stored under `keyword`; NULL without one.
-const char *ic_png_decoder_text(ic_png_decoder *decoder, const char *keyword, size_t *length);
+/// The XMP packet; NULL without one. The file's other texts are passed over.
+const char *ic_png_decoder_xmp(ic_png_decoder *decoder, size_t *length);
 
 ic_status ic_png_decoder_start(ic_png_decoder *decoder, ic_error *error);
 

@@ -89,21 +89,3 @@ final class PictureDecoder: ImageDecoder {
         ic_picture_decoder_damage(handle).map { [String(cString: $0)] } ?? []
     }
 }
-
-/// What a file without a profile says about its colours, in the numbers of ITU-T H.273.
-private struct CodedColors {
-    var profile: [UInt8]?
-    var note: String?
-
-    /// sRGB and what is taken for it: BT.709 with any of the curves that are meant for the same screens.
-    private static let usualPrimaries = [1, 2, 5, 6, 7]
-    private static let usualTransfers = [1, 2, 4, 5, 6, 7, 13, 14, 15]
-
-    init(primaries: Int, transfer: Int) {
-        if primaries == 12, CodedColors.usualTransfers.contains(transfer) {
-            profile = BuiltInProfile.displayP3.bytes
-        } else if !CodedColors.usualPrimaries.contains(primaries) || !CodedColors.usualTransfers.contains(transfer) {
-            note = "colours with primaries \(primaries) and transfer \(transfer) of H.273 are taken for sRGB"
-        }
-    }
-}

@@ -16,6 +16,8 @@ final class CPUChain {
     private var output = 0..<0
     /// Whether this chunk goes on where the last one ended.
     private var goesOn = false
+    /// The last row with clear pixels among those read, -1 where there is none.
+    private var lastClearRow = -1
     /// The rows that were read, then those of each level.
     private var windows: [RowWindow] = []
     private var cells: [Int: Cells] = [:]
@@ -25,7 +27,18 @@ final class CPUChain {
         goesOn = self.plan === plan && self.output.upperBound == output.lowerBound
         self.plan = plan
         self.output = output
+        if !goesOn { lastClearRow = -1 }
     }
+
+    /// To be told of fresh rows of the source in their order.
+    func read(_ rows: Range<Int>, of source: RowBand, _ plan: ChainPlan) {
+        guard plan.isWide else { return }
+        let last = rows.last { source.rows($0, count: 1).hasClearPixels(width: plan.width) }
+        lastClearRow = max(lastClearRow, last ?? -1)
+    }
+
+    /// Whether there are clear pixels in what this chunk reads, as `bg_chain_rows` has it.
+    func clear(in needed: Range<Int>) -> Int32 { lastClearRow >= needed.lowerBound ? 1 : 0 }
 
     /// The window of a level, with what it holds of `rows` and room for the others.
     func window(_ index: Int, rows: Range<Int>, _ plan: ChainPlan) -> RowWindow {
@@ -42,8 +55,8 @@ final class CPUChain {
         cells[index] = known
         // At the top of the picture there are fewer than later.
         let more = 2 * plan.radius + 2
-        slide(known.luma, to: bands.cells, floats: plan.cellStride, capacity: bands.cells.count + more)
-        slide(known.slopes, to: bands.slopes, floats: 2 * plan.cellStride, capacity: bands.slopes.count + more)
+        slide(known.luma, to: bands.cells, floats: 2 * plan.cellStride, capacity: bands.cells.count + more)
+        slide(known.slopes, to: bands.slopes, floats: 3 * plan.cellStride, capacity: bands.slopes.count + more)
         slide(known.means, to: bands.means, floats: 2 * plan.cellStride, capacity: bands.means.count + more)
         return known
     }
@@ -97,6 +110,7 @@ extension CPULane {
         let needed = plan.needed(for: range)
         chain.begin(plan, output: range)
         var from = plan.readsCodes ? nil : load(plan, needed[0], source, codes)
+        let clear = chain.clear(in: needed[0])
         for (index, level) in plan.levels.enumerated() {
             var ends = codes
             if from == nil { ends.source = UnsafePointer(source.base.assumingMemoryBound(to: UInt8.self)) }
@@ -110,6 +124,7 @@ extension CPULane {
             window.fill(to: needed[index + 1].upperBound) { rows, base in
                 var p = bg_chain_rows(plan, first: rows.lowerBound, rows: rows)
                 p.src_first_row = Int32(from?.firstRow ?? 0)
+                p.clear = clear
                 surroundings(level.surroundings, index, from?.floats, base, ends, p)
                 change(level.changes, base, p)
             }
@@ -123,6 +138,7 @@ extension CPULane {
     ) -> RowWindow {
         let window = chain.window(0, rows: needed, plan)
         window.fill(to: needed.upperBound) { rows, base in
+            chain.read(rows, of: source, plan)
             var q = codes.reading
             var p = bg_chain_rows(plan, first: rows.lowerBound, rows: rows)
             if plan.isWide {
@@ -149,18 +165,22 @@ extension CPULane {
 
     /// From the rows of the level before, nil where the level reads codes, to those of this one, nil where it writes codes.
     private func surroundings(
-        _ kind: Surroundings, _ level: Int, _ source: UnsafePointer<Float>?, _ target: UnsafeMutablePointer<Float>?,
-        _ codes: bg_chain_codes, _ rows: bg_chain_rows
+        _ kind: Surroundings, _ level: Int, _ source: UnsafeMutablePointer<Float>?,
+        _ target: UnsafeMutablePointer<Float>?, _ codes: bg_chain_codes, _ rows: bg_chain_rows
     ) {
         var (codes, p) = (codes, rows)
         switch kind {
         case .denoise(let denoise):
             let tiles = p.tiles(width: Int(BG_DENOISE_COLUMNS), height: Int(BG_DENOISE_ROWS))
             let scratch = chain.scratch.elements(Float.self, Int(BG_DENOISE_SCRATCH))
+            if p.clear != 0 {
+                var filled = p.denoised
+                kernels.chain.denoise_fill(source, &filled)
+            }
             kernels.chain.denoise(source, target, &codes, denoise.limits, scratch, &p, Int32(tiles))
         case .deconvolve(let deconvolve):
             let tiles = p.tiles(width: Int(BG_DECONVOLVE_COLUMNS), height: Int(BG_DECONVOLVE_ROWS))
-            let scratch = chain.scratch.elements(Float.self, deconvolve.scratchFloats)
+            let scratch = chain.scratch.elements(Float.self, deconvolve.scratchFloats(planes: Int(p.planes)))
             var q = bg_deconvolve_params(deconvolve)
             kernels.chain.deconvolve(source, target, deconvolve.weights, scratch, &q, &p, Int32(tiles))
         case .localContrast(let contrast):
@@ -177,7 +197,7 @@ extension CPULane {
     ) {
         let bands = ContrastBands(plan, rows: Int(rows.first_row)..<Int(rows.first_row + rows.rows))
         let cells = chain.cells(ofLevel: level, bands, plan)
-        let line = chain.line.elements(Float.self, 2 * plan.lineStride(width: Int(rows.width)))
+        let line = chain.line.elements(Float.self, 3 * plan.lineStride(width: Int(rows.width)))
         var (codes, p) = (codes, rows)
         var q = bg_contrast_params(plan, bands, width: Int(rows.width), lineStep: 0)
         cells.luma.fill(to: bands.cells.upperBound) { rows, base in
@@ -187,7 +207,7 @@ extension CPULane {
         q.first_cell = Int32(cells.luma.firstRow)
         cells.slopes.fill(to: bands.slopes.upperBound) { rows, base in
             q.first_slope = Int32(rows.lowerBound)
-            kernels.chain.contrast_slopes(cells.luma.floats, base, line, &q, Int32(rows.count))
+            kernels.chain.contrast_slopes(cells.luma.floats, base, line, &q, &p, Int32(rows.count))
         }
         q.first_slope = Int32(cells.slopes.firstRow)
         cells.means.fill(to: bands.means.upperBound) { rows, base in

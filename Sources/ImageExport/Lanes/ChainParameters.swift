@@ -20,7 +20,16 @@ extension bg_chain_rows {
         self.init(
             width: Int32(plan.width), height: Int32(plan.height), stride: Int32(plan.stride),
             planes: Int32(plan.planes), src_first_row: Int32(first), dst_first_row: Int32(first),
-            first_row: Int32(rows.lowerBound), rows: Int32(rows.count), scratch_stride: 0)
+            first_row: Int32(rows.lowerBound), rows: Int32(rows.count), scratch_stride: 0, clear: 0)
+    }
+
+    /// The rows of the source that a denoising of these transforms, in their own place.
+    var denoised: bg_chain_rows {
+        var p = self
+        p.dst_first_row = src_first_row
+        p.first_row = max(0, first_row - Int32(BG_DENOISE_RADIUS))
+        p.rows = min(height, first_row + rows + Int32(BG_DENOISE_RADIUS)) - p.first_row
+        return p
     }
 
     /// How many parts of rows a rotation makes.
@@ -29,6 +38,19 @@ extension bg_chain_rows {
     /// How many tiles of that size cover the rows.
     func tiles(width tileWidth: Int, height tileHeight: Int) -> Int {
         ((Int(width) + tileWidth - 1) / tileWidth) * ((Int(rows) + tileHeight - 1) / tileHeight)
+    }
+}
+
+extension RowBand {
+    /// Whether any of the first `width` pixels of the rows, RGBA of 16 bits each, has an alpha of 0.
+    func hasClearPixels(width: Int) -> Bool {
+        (firstRow..<firstRow + rowCount).contains { row in
+            let pixels = pointer(row: row).assumingMemoryBound(to: UInt64.self)
+            // Taking 1 from an alpha of 0 sets all bits; plain operations, for vectors of them.
+            var bits: UInt64 = 0
+            for x in 0..<width { bits |= (pixels[x] >> 48) &- 1 }
+            return bits >> 63 != 0
+        }
     }
 }
 

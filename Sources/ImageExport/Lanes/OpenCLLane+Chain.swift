@@ -49,6 +49,7 @@ extension OpenCLLane {
             return
         }
         var level = try buffer(.even, bytes: needed[0].count * plan.rowFloats * 4)
+        let clear: Int32 = plan.isWide && rows.hasClearPixels(width: plan.width) ? 1 : 0
         var p = bg_chain_rows(plan, first: needed[0].lowerBound, rows: needed[0])
         let q = bg_point_params(plan.first, source: rows, target: nil, isWide: plan.isWide)
         try run(
@@ -60,6 +61,7 @@ extension OpenCLLane {
             let next = try buffer(index % 2 == 0 ? .odd : .even, bytes: made.count * plan.rowFloats * 4)
             p = bg_chain_rows(plan, first: made.lowerBound, rows: made)
             p.src_first_row = Int32(needed[index].lowerBound)
+            p.clear = clear
             try surroundings(step.surroundings, tables.levels[index], from: level, to: next, p)
             p.src_first_row = p.dst_first_row
             try change(step.changes, tables.changes[index + 1], next, p)
@@ -85,6 +87,9 @@ extension OpenCLLane {
     private func surroundings(
         _ kind: Surroundings, _ table: Buffer?, from source: Buffer, to target: Buffer, _ rows: bg_chain_rows
     ) throws(OpenCLError) {
+        if rows.clear != 0, case .denoise = kind {
+            try run("denoise_fill", rows.denoised, [.buffer(source), .rows(rows.denoised)])
+        }
         guard form == .strips else { return try surroundingsByPixels(kind, table, from: source, to: target, rows) }
         var p = rows
         switch (kind, table) {
@@ -97,8 +102,9 @@ extension OpenCLLane {
                 [.buffer(source), .buffer(target), .buffer(limits), .buffer(scratch), .rows(p)])
         case (.deconvolve(let plan), let weights?):
             let tiles = p.tiles(width: Int(BG_DECONVOLVE_COLUMNS), height: Int(BG_DECONVOLVE_ROWS))
-            p.scratch_stride = Int32(plan.scratchFloats)
-            let scratch = try buffer(.columns, bytes: tiles * plan.scratchFloats * 4)
+            let floats = plan.scratchFloats(planes: Int(p.planes))
+            p.scratch_stride = Int32(floats)
+            let scratch = try buffer(.columns, bytes: tiles * floats * 4)
             try run(
                 "deconvolve_tile", count: tiles,
                 [
@@ -120,10 +126,10 @@ extension OpenCLLane {
         _ plan: LocalContrastPlan, from source: Buffer, to target: Buffer, _ p: bg_chain_rows
     ) throws(OpenCLError) {
         let bands = ContrastBands(plan, rows: Int(p.first_row)..<Int(p.first_row + p.rows))
-        let lineStep = 2 * plan.lineStride(width: Int(p.width))
+        let lineStep = 3 * plan.lineStride(width: Int(p.width))
         let lines = max(bands.cells.count, bands.slopes.count, Int(p.rows))
-        let cells = try buffer(.light, bytes: bands.cells.count * plan.cellStride * 4)
-        let slopes = try buffer(.slopes, bytes: 2 * bands.slopes.count * plan.cellStride * 4)
+        let cells = try buffer(.light, bytes: 2 * bands.cells.count * plan.cellStride * 4)
+        let slopes = try buffer(.slopes, bytes: 3 * bands.slopes.count * plan.cellStride * 4)
         let means = try buffer(.means, bytes: 2 * bands.means.count * plan.cellStride * 4)
         let line = try buffer(.columns, bytes: lines * lineStep * 4)
         let q = bg_contrast_params(plan, bands, width: Int(p.width), lineStep: lineStep)
@@ -132,7 +138,7 @@ extension OpenCLLane {
             [.buffer(source), .buffer(cells), .buffer(line), .contrast(q), .rows(p)])
         try run(
             "contrast_slopes", count: bands.slopes.count,
-            [.buffer(cells), .buffer(slopes), .buffer(line), .contrast(q)])
+            [.buffer(cells), .buffer(slopes), .buffer(line), .contrast(q), .rows(p)])
         try run(
             "contrast_means", count: bands.means.count,
             [.buffer(slopes), .buffer(means), .buffer(line), .contrast(q)])

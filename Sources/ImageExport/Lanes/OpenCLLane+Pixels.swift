@@ -25,7 +25,8 @@ extension OpenCLLane {
         }
     }
 
-    /// Luma of the rows with what lies around them; each half of a round is right in `radius` pixels less on each side.
+    /// Luma of the rows with what lies around them; each half of a round is right in `radius` pixels less on each side. With clear
+    /// pixels, the share of the blurs' weights that visible ones have comes first.
     private func deconvolve(
         _ plan: DeconvolvePlan, _ weights: Buffer, from source: Buffer, to target: Buffer, _ p: bg_chain_rows
     ) throws(OpenCLError) {
@@ -36,22 +37,28 @@ extension OpenCLLane {
         let luma = try buffer(.light, bytes: bytes)
         let estimate = try buffer(.estimate, bytes: bytes)
         let ratio = try buffer(.ratio, bytes: bytes)
+        let share = try p.clear != 0 ? buffer(.share, bytes: bytes) : ratio
         try run(
             "deconvolve_luma_pixel", size,
-            [.buffer(source), .buffer(luma), .buffer(estimate), .deconvolve(q), .rows(p)])
+            [.buffer(source), .buffer(luma), .buffer(estimate), .buffer(ratio), .deconvolve(q), .rows(p)])
         let columns = Int(BG_WORK_GROUP) - 2 * plan.radius
-        for half in 0..<2 * plan.rounds {
-            let divides = half % 2 == 0
-            let margin = (half + 1) * plan.radius
+        // `step` as in the kernel: 0 multiplies, 1 divides, 2 makes the share.
+        func half(
+            _ step: Int, margin: Int, _ plane: Buffer, _ factor: Buffer, to target: Buffer
+        ) throws(OpenCLError) {
             let groups = (size.x - 2 * margin + columns - 1) / columns
             let steps = (size.y - 2 * margin + Int(BG_DECONVOLVE_STEP) - 1) / Int(BG_DECONVOLVE_STEP)
             try run(
                 "deconvolve_half_pixel", (groups * Int(BG_WORK_GROUP), steps),
                 [
-                    .buffer(divides ? estimate : ratio), .buffer(divides ? luma : estimate),
-                    .buffer(divides ? ratio : estimate), .buffer(weights), .deconvolve(q), .rows(p), .int(margin),
-                    .int(divides ? 1 : 0),
+                    .buffer(plane), .buffer(factor), .buffer(target), .buffer(weights), .buffer(share),
+                    .deconvolve(q), .rows(p), .int(margin), .int(step),
                 ])
+        }
+        if p.clear != 0 { try half(2, margin: plan.radius, ratio, luma, to: share) }
+        for round in 0..<plan.rounds {
+            try half(1, margin: (2 * round + 1) * plan.radius, estimate, luma, to: ratio)
+            try half(0, margin: (2 * round + 2) * plan.radius, ratio, estimate, to: estimate)
         }
         try run(
             "deconvolve_apply_pixel", p.size,
@@ -62,11 +69,12 @@ extension OpenCLLane {
         _ plan: LocalContrastPlan, from source: Buffer, to target: Buffer, _ p: bg_chain_rows
     ) throws(OpenCLError) {
         let bands = ContrastBands(plan, rows: Int(p.first_row)..<Int(p.first_row + p.rows))
-        let cells = try buffer(.light, bytes: bands.cells.count * plan.cellStride * 4)
-        let slopes = try buffer(.slopes, bytes: 2 * bands.slopes.count * plan.cellStride * 4)
+        let cells = try buffer(.light, bytes: 2 * bands.cells.count * plan.cellStride * 4)
+        let slopes = try buffer(.slopes, bytes: 3 * bands.slopes.count * plan.cellStride * 4)
         let means = try buffer(.means, bytes: 2 * bands.means.count * plan.cellStride * 4)
-        let line = try buffer(.columns, bytes: bands.cells.count * Int(p.stride) * 4)
-        let q = bg_contrast_params(plan, bands, width: Int(p.width), lineStep: Int(p.stride))
+        let line = try buffer(.columns, bytes: 2 * bands.cells.count * Int(p.stride) * 4)
+        var q = bg_contrast_params(plan, bands, width: Int(p.width), lineStep: 2 * Int(p.stride))
+        q.line_stride = p.stride
         try run(
             "contrast_lines_pixel", (Int(p.width), bands.cells.count),
             [.buffer(source), .buffer(line), .contrast(q), .rows(p)])
@@ -75,7 +83,7 @@ extension OpenCLLane {
             [.buffer(line), .buffer(cells), .contrast(q), .rows(p)])
         try run(
             "contrast_slopes_pixel", (plan.across, bands.slopes.count),
-            [.buffer(cells), .buffer(slopes), .contrast(q)])
+            [.buffer(cells), .buffer(slopes), .contrast(q), .rows(p)])
         try run(
             "contrast_means_pixel", (plan.across, bands.means.count),
             [.buffer(slopes), .buffer(means), .contrast(q)])

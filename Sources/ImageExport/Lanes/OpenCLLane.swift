@@ -26,7 +26,7 @@ package final class OpenCLLane: ImageLane {
         /// Rows of a chain: those of even and of odd levels.
         case even, odd
         case slopes, means
-        case estimate, ratio
+        case estimate, ratio, share
     }
 
     /// Device copies of a plan's tables; holds the plan so that its identity stays its own.

@@ -12,17 +12,11 @@ struct Mark {
 
     static func margin(_ output: (width: Int, height: Int)) -> Int { min(output.width, output.height) / 50 }
 
-    /// Makes it weaker, and gray where the output is.
-    mutating func adapt(opacity: Double, isGray: Bool) {
+    /// Makes it weaker.
+    mutating func fade(to opacity: Double) {
         let factor = UInt32((min(max(opacity, 0), 1) * 65535).rounded())
-        for pixel in stride(from: 0, to: samples.count, by: 4) {
-            samples[pixel + 3] = UInt16((UInt32(samples[pixel + 3]) * factor + 32767) / 65535)
-            guard isGray else { continue }
-            // Luma of Rec. ITU-R BT.709, in parts of 65536.
-            let luma =
-                (13933 * UInt32(samples[pixel]) + 46871 * UInt32(samples[pixel + 1])
-                    + 4732 * UInt32(samples[pixel + 2]) + 32768) >> 16
-            for channel in 0..<3 { samples[pixel + channel] = UInt16(min(luma, 65535)) }
+        for place in stride(from: 3, to: samples.count, by: 4) {
+            samples[place] = UInt16((UInt32(samples[place]) * factor + 32767) / 65535)
         }
     }
 

@@ -16,7 +16,7 @@ final class MarkMaker {
         var path: String
         var width: Int
         var height: Int
-        var space: OutputColorSpace
+        var profile: [UInt8]?
     }
 
     struct Raster {
@@ -58,45 +58,45 @@ final class MarkMaker {
     ///
     /// - Throws: ``ExportFailure`` with `watermark` where the logo or the font cannot be used.
     func marks(
-        of settings: OutputSettings, on request: EncodeRequest, _ facts: Facts, _ limits: DecodeLimits,
-        _ pulse: CodecPulse
+        of settings: OutputSettings, on request: EncodeRequest, _ paint: Paint, _ facts: Facts,
+        _ limits: DecodeLimits, _ pulse: CodecPulse
     ) throws -> [Mark] {
         let output = (width: request.width, height: request.height)
         var marks: [Mark] = []
         if let picture = settings.pictureMark {
-            let raster = try pictureRaster(picture, settings.colorSpace, output, limits, pulse)
-            marks.append(mark(raster, picture.style, on: output, isGray: request.isGray))
+            let raster = try pictureRaster(picture, settings.colorSpace, paint, output, limits, pulse)
+            marks.append(mark(raster, picture.style, on: output))
         }
         if let text = settings.textMark {
-            let raster = try textRaster(text, settings.colorSpace, output, facts, limits, pulse)
-            marks.append(mark(raster, text.style, on: output, isGray: request.isGray))
+            let raster = try textRaster(text, paint, output, facts, limits, pulse)
+            marks.append(mark(raster, text.style, on: output))
         }
         return marks
     }
 
     private func mark(
-        _ raster: Raster, _ style: MarkStyle, on output: (width: Int, height: Int), isGray: Bool
+        _ raster: Raster, _ style: MarkStyle, on output: (width: Int, height: Int)
     ) -> Mark {
         var mark = Mark(
             width: raster.width, height: raster.height, samples: raster.samples, at: style.place, on: output)
-        mark.adapt(opacity: style.opacity, isGray: isGray)
+        mark.fade(to: style.opacity)
         return mark
     }
 
     private func pictureRaster(
-        _ mark: PictureMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ limits: DecodeLimits,
-        _ pulse: CodecPulse
+        _ mark: PictureMark, _ space: OutputColorSpace, _ paint: Paint, _ output: (width: Int, height: Int),
+        _ limits: DecodeLimits, _ pulse: CodecPulse
     ) throws -> Raster {
         let margins = 2 * Mark.margin(output)
         let key = PictureKey(
             path: mark.file.path, width: max(1, Int((Double(output.width) * mark.style.scale).rounded())),
-            height: max(1, output.height - margins), space: space)
+            height: max(1, output.height - margins), profile: paint.profile)
         if let known = pictures[key] { return known }
         if pictures.count >= Self.kept { pictures.removeAll() }
         let raster: Raster
         do {
             raster = try MarkPicture.read(
-                key.path, width: key.width, height: key.height, space: space, lanes, limits, pulse)
+                key.path, width: key.width, height: key.height, space: space, paint, lanes, limits, pulse)
         } catch let error as CodecError where error.code != .stopped {
             throw ExportFailure("watermark", "the watermark \(key.path): \(error.reason)")
         } catch let error as ExportFailure {
@@ -107,7 +107,7 @@ final class MarkMaker {
     }
 
     private func textRaster(
-        _ mark: TextMark, _ space: OutputColorSpace, _ output: (width: Int, height: Int), _ facts: Facts,
+        _ mark: TextMark, _ paint: Paint, _ output: (width: Int, height: Int), _ facts: Facts,
         _ limits: DecodeLimits, _ pulse: CodecPulse
     ) throws -> Raster {
         let face = try faces[mark.font.path] ?? Typeface(path: mark.font.path, limits: limits, pulse: pulse)
@@ -122,17 +122,6 @@ final class MarkMaker {
             line = try face.line(text, pixelSize: size)
         }
         return Raster(
-            width: line.width, height: line.height, samples: line.samples(color: try converted(mark.color, to: space)))
-    }
-
-    /// A colour of sRGB as the output has it; where that keeps a profile of its own, the numbers stay.
-    private func converted(_ color: [UInt8], to space: OutputColorSpace) throws(CodecError) -> [UInt8] {
-        guard space == .displayP3 else { return color }
-        let transform = try ColorTransform(from: nil, layout: .rgbx8, to: .displayP3)
-        var pixel = color + [255]
-        pixel.withUnsafeMutableBytes { bytes in
-            if let base = bytes.baseAddress { transform.apply(to: base, strideBytes: 4, width: 1, count: 1) }
-        }
-        return Array(pixel.prefix(3))
+            width: line.width, height: line.height, samples: line.samples(color: paint.bytes(mark.color)))
     }
 }

@@ -6,20 +6,20 @@ enum MarkPicture {
     ///
     /// - Throws: ``ExportFailure`` and ``CodecError`` where the file cannot be read or decoded.
     static func read(
-        _ path: String, width: Int, height: Int, space: OutputColorSpace, _ lanes: Lanes, _ limits: DecodeLimits,
-        _ pulse: CodecPulse
+        _ path: String, width: Int, height: Int, space: OutputColorSpace, _ paint: Paint, _ lanes: Lanes,
+        _ limits: DecodeLimits, _ pulse: CodecPulse
     ) throws -> MarkMaker.Raster {
         var settings = OutputSettings()
         settings.size = .fit(width: width, height: height)
         settings.enlarge = true
         settings.format = .png
-        // Where the output keeps a profile of its own, a logo goes on with the numbers it has in sRGB.
         settings.colorSpace = space == .keep ? .srgb : space
         settings.exact = true
         let picture = try PictureRenderer(lanes: lanes).render(path, settings, limits: limits, pulse: pulse)
-        let samples = picture.bytes.enumerated().map { place, byte in
+        var samples = picture.bytes.enumerated().map { place, byte in
             place % 4 == 3 && !picture.hasAlpha ? UInt16.max : UInt16(byte) * 257
         }
+        if space == .keep { paint.convert(&samples) }
         return MarkMaker.Raster(width: picture.width, height: picture.height, samples: samples)
     }
 }

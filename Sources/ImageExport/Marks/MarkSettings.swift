@@ -65,4 +65,7 @@ package struct TextMark: Codable, Hashable, Sendable {
 extension OutputSettings {
     /// Files that the marks are made of.
     package var markFiles: [MarkFile] { [pictureMark?.file, textMark?.font].compactMap(\.self) }
+
+    /// A gray picture stays gray under them. A logo may have colours.
+    var marksAreGray: Bool { pictureMark == nil && Set(textMark?.color ?? []).count <= 1 }
 }

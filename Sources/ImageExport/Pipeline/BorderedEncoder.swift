@@ -4,7 +4,8 @@ import ImageCodecs
 /// Puts a border around the rows on their way to an encoder.
 final class BorderedEncoder: ImageEncoder {
     private let encoder: any ImageEncoder
-    private let border: Border
+    private let pixels: Int
+    private let color: [UInt16]
     private let width: Int
     private let height: Int
     private let layout: PixelLayout
@@ -13,13 +14,15 @@ final class BorderedEncoder: ImageEncoder {
 
     /// - Parameters:
     ///   - encoder: Made for the size with the border.
-    ///   - border: What to add.
+    ///   - pixels: How many are added on each side.
+    ///   - color: Their 16-bit R, G, B.
     ///   - request: Of that encoder.
-    init(_ encoder: any ImageEncoder, border: Border, request: EncodeRequest) {
+    init(_ encoder: any ImageEncoder, pixels: Int, color: [UInt16], request: EncodeRequest) {
         self.encoder = encoder
-        self.border = border
+        self.pixels = pixels
+        self.color = color
         width = request.width
-        height = request.height - 2 * border.pixels
+        height = request.height - 2 * pixels
         layout = request.layout
         fillLine()
     }
@@ -36,24 +39,24 @@ final class BorderedEncoder: ImageEncoder {
 
     private func fillLine() {
         for i in 0..<4 * width {
-            let code = i % 4 == 3 ? 255 : border.color[i % 4]
+            let code = i % 4 == 3 ? 65535 : color[i % 4]
             if layout == .rgba16 {
-                base.storeBytes(of: UInt16(code) * 257, toByteOffset: 2 * i, as: UInt16.self)
+                base.storeBytes(of: code, toByteOffset: 2 * i, as: UInt16.self)
             } else {
-                base.storeBytes(of: code, toByteOffset: i, as: UInt8.self)
+                base.storeBytes(of: PixelConversion.narrow(code), toByteOffset: i, as: UInt8.self)
             }
         }
     }
 
     private func writeBorder() throws(CodecError) {
-        for _ in 0..<border.pixels { try encoder.writeRows(base, strideBytes: stride, count: 1) }
+        for _ in 0..<pixels { try encoder.writeRows(base, strideBytes: stride, count: 1) }
     }
 
     func writeRows(_ rows: UnsafeRawPointer, strideBytes: Int, count: Int) throws(CodecError) {
         if rowsWritten == 0 { try writeBorder() }
-        let inner = (width - 2 * border.pixels) * layout.bytesPerPixel
+        let inner = (width - 2 * pixels) * layout.bytesPerPixel
         for row in 0..<count {
-            (base + border.pixels * layout.bytesPerPixel).copyMemory(from: rows + row * strideBytes, byteCount: inner)
+            (base + pixels * layout.bytesPerPixel).copyMemory(from: rows + row * strideBytes, byteCount: inner)
             try encoder.writeRows(base, strideBytes: stride, count: 1)
         }
         rowsWritten += count

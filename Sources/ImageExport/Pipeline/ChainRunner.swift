@@ -8,24 +8,28 @@ final class ChainRunner {
         var chain: ChainPlan
         /// Takes the rows to the output's colours first.
         var color: ColorTransform?
+        /// Source rows are `rgbx8`, and those of the chain `rgba16`.
+        var widens = false
         /// Largest number of rows in a chunk.
         var chunkRows: Int
 
+        /// Something is done to source rows before the chain reads them.
+        var prepares: Bool { color != nil || widens }
         var layout: PixelLayout { chain.isWide ? .rgba16 : .rgbx8 }
         var rowBytes: Int { chain.width * layout.bytesPerPixel }
 
         /// Bytes that a runner holds whose readers need `rows` rows at a time, the lane's memory included.
         func workingBytes(rows: Int, lane: any ImageLane) -> Int {
             let windows = 2 * rowBytes * min(chain.height, rows + chunkRows)
-            let colored = color == nil ? 0 : 2 * rowBytes * min(chain.height, chunkRows + 2 * chain.radius + 1)
-            return windows + colored + chain.workingBytes(rows: chunkRows, tilesAtOnce: lane.runsTilesAtOnce)
+            let prepared = prepares ? 2 * rowBytes * min(chain.height, chunkRows + 2 * chain.radius + 1) : 0
+            return windows + prepared + chain.workingBytes(rows: chunkRows, tilesAtOnce: lane.runsTilesAtOnce)
         }
     }
 
     let plan: Plan
     private let lane: any ImageLane
     private let window: RowWindow
-    private let colored: RowWindow
+    private let prepared: RowWindow
     private(set) var kernelSeconds = 0.0
 
     /// - Parameters:
@@ -36,11 +40,11 @@ final class ChainRunner {
         self.plan = plan
         self.lane = lane
         window = RowWindow()
-        colored = RowWindow()
+        prepared = RowWindow()
         window.reset(
             strideBytes: plan.rowBytes, capacityRows: min(plan.chain.height, readerRows + plan.chunkRows))
-        if plan.color != nil {
-            colored.reset(
+        if plan.prepares {
+            prepared.reset(
                 strideBytes: plan.rowBytes,
                 capacityRows: min(plan.chain.height, plan.chunkRows + 2 * plan.chain.radius + 1))
         }
@@ -54,7 +58,7 @@ final class ChainRunner {
 
     /// Source rows before this one are not read again.
     var firstSourceRow: Int {
-        plan.color == nil ? plan.chain.sourceRows(for: window.endRow..<window.endRow).lowerBound : colored.endRow
+        plan.prepares ? prepared.endRow : plan.chain.sourceRows(for: window.endRow..<window.endRow).lowerBound
     }
 
     /// The most source rows that have to be there at a time.
@@ -75,21 +79,34 @@ final class ChainRunner {
         let output = RowBand(
             base: window.room(for: rows.count), strideBytes: plan.rowBytes, firstRow: rows.lowerBound,
             rowCount: rows.count)
-        try lane.develop(plan.chain, source: inOutputColors(needed, source), output: output)
+        let source = prepared(needed, source)
+        if plan.chain.changesNothing {
+            output.base.copyMemory(
+                from: source.pointer(row: rows.lowerBound), byteCount: rows.count * plan.rowBytes)
+        } else {
+            try lane.develop(plan.chain, source: source, output: output)
+        }
         window.appended(rows.count)
         return true
     }
 
-    private func inOutputColors(_ needed: Range<Int>, _ source: RowBand) -> RowBand {
-        guard let color = plan.color else { return source }
-        colored.discard(before: needed.lowerBound)
-        let fresh = needed.upperBound - colored.endRow
+    private func prepared(_ needed: Range<Int>, _ source: RowBand) -> RowBand {
+        guard plan.prepares else { return source }
+        prepared.discard(before: needed.lowerBound)
+        let fresh = needed.upperBound - prepared.endRow
         if fresh > 0 {
-            let base = colored.room(for: fresh)
-            base.copyMemory(from: source.pointer(row: colored.endRow), byteCount: fresh * plan.rowBytes)
-            color.apply(to: base, strideBytes: plan.rowBytes, width: plan.chain.width, count: fresh)
-            colored.appended(fresh)
+            let base = prepared.room(for: fresh)
+            let from = source.pointer(row: prepared.endRow)
+            if plan.widens {
+                PixelConversion.widen(
+                    from.assumingMemoryBound(to: UInt8.self), to: base.assumingMemoryBound(to: UInt16.self),
+                    sampleCount: 4 * plan.chain.width * fresh)
+            } else {
+                base.copyMemory(from: from, byteCount: fresh * plan.rowBytes)
+            }
+            plan.color?.apply(to: base, strideBytes: plan.rowBytes, width: plan.chain.width, count: fresh)
+            prepared.appended(fresh)
         }
-        return colored.band
+        return prepared.band
     }
 }

@@ -9,21 +9,27 @@ struct EncoderChain {
     private let maxBytes: Int
 
     /// - Throws: ``CodecError`` where the format cannot hold the picture.
-    init(_ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark]) throws(CodecError) {
+    init(
+        _ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark], paint: Paint = Paint()
+    ) throws(CodecError) {
         maxBytes = settings.maxBytes ?? .max
         fitting = try settings.maxBytes.map { bytes throws(CodecError) in
             try FittingEncoder(request, maxBytes: bytes)
         }
         let encoder: any ImageEncoder
         if let fitting { encoder = fitting } else { encoder = try CodecRegistry.encoder(for: request) }
-        head = Self.head(before: encoder, request, settings, marks: marks)
+        head = Self.head(before: encoder, request, settings, marks: marks, paint: paint)
     }
 
     /// What puts marks and border onto rows on their way to an encoder.
     static func head(
-        before encoder: any ImageEncoder, _ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark]
+        before encoder: any ImageEncoder, _ request: EncodeRequest, _ settings: OutputSettings, marks: [Mark],
+        paint: Paint
     ) -> any ImageEncoder {
-        let bordered = settings.border.map { BorderedEncoder(encoder, border: $0, request: request) } ?? encoder
+        let bordered =
+            settings.border.map {
+                BorderedEncoder(encoder, pixels: $0.pixels, color: paint.codes($0.color), request: request)
+            } ?? encoder
         return marks.isEmpty ? bordered : MarkingEncoder(bordered, inside(request, settings), marks)
     }
 

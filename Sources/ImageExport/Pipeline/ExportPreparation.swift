@@ -18,6 +18,7 @@ struct ExportPreparation {
         /// Place of its chain.
         var chain: Int?
         var encode: EncodeRequest
+        var paint: Paint
         var item: ExportItem.Output
     }
 
@@ -34,6 +35,7 @@ struct ExportPreparation {
         let source = try tables.color(of: header)
         toRGB = source.toRGB
         notes = source.notes
+        let sourceLayout = SourceReader.workingLayout(of: header)
         var keys: [ChainKey] = []
         for output in item.outputs {
             let settings = output.settings
@@ -42,25 +44,32 @@ struct ExportPreparation {
             if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
                 throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
             }
+            let paint = source.paint(in: settings.colorSpace)
             let isDeep = format.deepBits != nil && (settings.bitsPerChannel ?? header.bitsPerChannel) > 8
             let keepsAlpha = header.hasAlpha && format.writesAlpha
-            let working = SourceReader.workingLayout(of: header)
             let outputLayout: PixelLayout = isDeep ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
             let needsMatte = header.hasAlpha && !keepsAlpha
             let identity = geometry.isIdentity(storedWidth: header.width, storedHeight: header.height)
-            // An opaque 8-bit picture has 4-byte pixels; those of a 16-bit output of one are widened at its end.
+            let orientation = Orientation(of: header, settings)
+            let rotation = orientation.rotation(settings)
+            let parts = ImageOperation.split(settings.effectiveOperations, resizes: !identity)
+            // Opaque 8-bit pictures have 4-byte pixels. Where several steps would be rounded to 8 bits each, and that is not
+            // exact or less than is asked for, they become wider first.
+            let isLooked = !settings.effectiveOperations.isEmpty || rotation != nil
+            let converts = try source.transform(to: settings.colorSpace, layout: sourceLayout) != nil
+            let widens =
+                sourceLayout == .rgbx8 && (isDeep && !identity || (isDeep || settings.exact) && (isLooked || converts))
+            let working = widens ? .rgba16 : sourceLayout
             let arithmetic: ResizeArithmetic =
                 working == .rgba16 ? .float : settings.linearLight ? .light : .codes
             var color = try source.transform(to: settings.colorSpace, layout: working)
-            let parts = ImageOperation.split(settings.operations ?? [], resizes: !identity || needsMatte)
-            let orientation = Orientation(of: header, settings)
-            let rotation = orientation.rotation(settings)
-            let isChained = !parts.before.isEmpty || rotation != nil
-            let colorFirst = color != nil && isChained
+            let changesFirst = !parts.before.isEmpty || rotation != nil
+            let colorFirst = color != nil && changesFirst
             var chain: Int?
-            if isChained {
+            if changesFirst || widens {
                 let key = ChainKey(
-                    operations: parts.before, rotation: rotation, colorSpace: settings.colorSpace)
+                    operations: parts.before, rotation: rotation, colorSpace: colorFirst ? settings.colorSpace : nil,
+                    widens: widens)
                 chain = keys.firstIndex(of: key) ?? keys.count
                 if chain == keys.count {
                     keys.append(key)
@@ -69,12 +78,13 @@ struct ExportPreparation {
                             chain: ChainPlan(
                                 parts.before, width: sourceWidth, height: sourceHeight, isWide: working == .rgba16,
                                 content: content, rotation: rotation),
-                            color: color, chunkRows: chunkRows ?? lane.chunkChainRows))
+                            color: colorFirst ? color : nil, widens: widens,
+                            chunkRows: chunkRows ?? lane.chunkChainRows))
                 }
-                color = nil
+                if colorFirst { color = nil }
             }
             var resize: ResizePlan?
-            if !identity || needsMatte {
+            if !identity {
                 let x = Double(sourceWidth) / Double(header.width)
                 let y = Double(sourceHeight) / Double(header.height)
                 // The decoder rounds scaled sizes up; the picture itself ends within the last pixel.
@@ -93,7 +103,7 @@ struct ExportPreparation {
                     rows: Resampling.Part(
                         sourceLength: sourceHeight, offset: geometry.cropY * fy, span: geometry.cropHeight * fy,
                         outputLength: geometry.height, lift: lift),
-                    curves: curves, matte: needsMatte ? Self.matte(settings, curves: curves) : nil)
+                    curves: curves)
             }
             var sharpening: SharpenPlan?
             if let wanted = settings.sharpening, wanted.amount > 0 {
@@ -112,7 +122,8 @@ struct ExportPreparation {
                     : ChainPlan(
                         parts.after, width: geometry.width, height: geometry.height, isWide: working == .rgba16,
                         content: content),
-                workingLayout: working, outputLayout: outputLayout,
+                matte: needsMatte ? paint.codes(settings.matte) : nil, workingLayout: working,
+                outputLayout: outputLayout,
                 chunkRows: chunkRows
                     ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
             let encode = EncodeRequest(
@@ -120,13 +131,13 @@ struct ExportPreparation {
                 height: geometry.uprightHeight + 2 * border, layout: outputLayout,
                 isGray: header.isGray && color == nil && !colorFirst
                     && Set(settings.border?.color ?? []).count <= 1
-                    && (settings.operations ?? []).allSatisfy(\.keepsGray)
-                    && (!needsMatte || Set(settings.matte).count == 1),
+                    && settings.effectiveOperations.allSatisfy(\.keepsGray)
+                    && (!needsMatte || Set(settings.matte).count == 1) && settings.marksAreGray,
                 isOpaque: !header.hasAlpha || needsMatte,
                 quality: settings.quality ?? format.defaultQuality ?? 100,
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
                 fullChroma: settings.fullChroma, cores: item.cores, metadata: kept.metadata)
-            outputs.append(Output(plan: plan, chain: chain, encode: encode, item: output))
+            outputs.append(Output(plan: plan, chain: chain, encode: encode, paint: paint, item: output))
         }
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
         for output in outputs { workingBytes += Self.bytes(output.plan, sourceWidth: sourceWidth) }
@@ -144,7 +155,9 @@ struct ExportPreparation {
     private struct ChainKey: Equatable {
         var operations: [ImageOperation]
         var rotation: Double?
-        var colorSpace: OutputColorSpace
+        /// nil where colours are converted later, if at all.
+        var colorSpace: OutputColorSpace?
+        var widens: Bool
     }
 
     /// A decoder's scaled output falls off towards its Nyquist frequency: 5 % at half of it, 16 % at its end, measured on
@@ -158,26 +171,23 @@ struct ExportPreparation {
     private static func scale(decoder: any ImageDecoder, outputs: [OutputSettings]) -> Int {
         var reduction = Double.infinity
         for settings in outputs {
-            let looksAround = (settings.operations ?? []).contains(where: \.looksAround)
+            let looksAround = settings.effectiveOperations.contains(where: \.looksAround)
             guard !settings.exact, !settings.linearLight, !looksAround else { return 8 }
             // One that cannot be made says so itself.
             guard let geometry = try? OutputGeometry(of: decoder.header, settings) else { continue }
             reduction = min(reduction, geometry.reduction)
         }
-        let usable = decoder.scalesEighths.filter { reduction * Double($0) / 8 >= ($0 >= 4 ? 1.4 : 2) }
+        // A picture that ends within a pixel has its middle, about which it is turned, elsewhere.
+        let turns = outputs.contains { $0.straighten != nil }
+        let (width, height) = (decoder.header.width, decoder.header.height)
+        let usable = decoder.scalesEighths.filter { scale in
+            reduction * Double(scale) / 8 >= (scale >= 4 ? 1.4 : 2)
+                && (!turns || width * scale % 8 == 0 && height * scale % 8 == 0)
+        }
         return usable.min() ?? 8
     }
 
     private static func scaled(_ length: Int, _ eighths: Int) -> Int { (length * eighths + 7) / 8 }
-
-    /// The matte in the values that the resize averages.
-    private static func matte(_ settings: OutputSettings, curves: TransferCurves?) -> [Float] {
-        settings.matte.enumerated().map { channel, code in
-            guard let curves else { return Float(code) / 255 }
-            let table = curves.floatChannels == 1 ? 0 : channel * 65536
-            return curves.decodeFloat[table + Int(code) * 257]
-        }
-    }
 
     /// Source rows that a pipeline needs at a time, an estimate from above.
     static func windowRows(_ plan: OutputPipeline.Plan) -> Int {

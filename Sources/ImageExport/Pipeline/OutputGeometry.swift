@@ -67,13 +67,19 @@ package struct OutputGeometry: Hashable, Sendable {
                 factor = 1
             }
             let span = (width: min(Double(target.0) / factor, w), height: min(Double(target.1) / factor, h))
-            part.x += (w - span.width) * gravity.x
-            part.y += (h - span.height) * gravity.y
+            // Where nothing is scaled, nothing is moved by less than a pixel either.
+            func start(_ free: Double, _ fraction: Double) -> Double {
+                factor == 1 ? (free * fraction).rounded(.down) : free * fraction
+            }
+            part.x += start(w - span.width, gravity.x)
+            part.y += start(h - span.height, gravity.y)
             (part.width, part.height) = span
         case .megapixels(let millions):
             let most = (millions * 1e6 / (w * h)).squareRoot()
             let factor = enlarge ? most : min(most, 1)
-            target = (max(1, Int(w * factor)), max(1, Int(h * factor)))
+            // One side of a thin picture cannot become shorter than a pixel.
+            let longest = max(1, Int(millions * 1e6))
+            target = (min(max(1, Int(w * factor)), longest), min(max(1, Int(h * factor)), longest))
         }
         let place = orientation.stored(part, width: stored.width, height: stored.height)
         (cropX, cropY, cropWidth, cropHeight) = (place.x, place.y, place.width, place.height)

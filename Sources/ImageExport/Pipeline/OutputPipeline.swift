@@ -16,6 +16,8 @@ final class OutputPipeline {
         var color: ColorTransform?
         /// What is done at the output's size, in place.
         var chain: ChainPlan?
+        /// What clear parts, of `rgba16` rows, are laid over at the end: 16-bit R, G, B; nil keeps alpha.
+        var matte: [UInt16]?
         /// Layout of the source rows, and of the rows that a resize makes.
         var workingLayout: PixelLayout
         /// Layout the encoder takes.
@@ -167,6 +169,10 @@ final class OutputPipeline {
         if let chain = plan.chain {
             try pulse.check()
             try timeKernels { try lane.develop(chain, source: band, output: band) }
+        }
+        if let matte = plan.matte {
+            PixelConversion.flatten(
+                band.base.assumingMemoryBound(to: UInt16.self), pixelCount: width * band.rowCount, over: matte)
         }
         var band = band
         if plan.workingLayout != plan.outputLayout {

@@ -7,6 +7,19 @@ package enum PixelConversion {
         for i in 0..<sampleCount { to[i] = UInt16(from[i]) &* 257 }
     }
 
+    /// Lays pixels of 16-bit R, G, B and alpha over a colour, on gamma-coded values as other programs do it.
+    static func flatten(_ samples: UnsafeMutablePointer<UInt16>, pixelCount: Int, over color: [UInt16]) {
+        for pixel in 0..<pixelCount {
+            let place = samples + 4 * pixel
+            let alpha = UInt64(place[3])
+            for channel in 0..<3 {
+                let sum = UInt64(place[channel]) * alpha + UInt64(color[channel]) * (65535 - alpha)
+                place[channel] = UInt16(truncatingIfNeeded: (sum + 32767) / 65535)
+            }
+            place[3] = 65535
+        }
+    }
+
     /// Float samples to 16-bit; what lies outside 0 ... 1, or is not a number, is clipped.
     package static func quantise(
         _ from: UnsafePointer<Float>, to: UnsafeMutablePointer<UInt16>, sampleCount: Int
@@ -21,6 +34,10 @@ package enum PixelConversion {
     package static func narrow(
         _ from: UnsafePointer<UInt16>, to: UnsafeMutablePointer<UInt8>, sampleCount: Int
     ) {
-        for i in 0..<sampleCount { to[i] = UInt8(truncatingIfNeeded: (UInt32(from[i]) &* 255 &+ 32895) >> 16) }
+        for i in 0..<sampleCount { to[i] = narrow(from[i]) }
+    }
+
+    @inline(__always) static func narrow(_ code: UInt16) -> UInt8 {
+        UInt8(truncatingIfNeeded: (UInt32(code) &* 255 &+ 32895) >> 16)
     }
 }

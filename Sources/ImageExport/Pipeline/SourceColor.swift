@@ -31,6 +31,7 @@ package struct SourceColor {
         }
 
         var transforms = Recent<Target, ColorTransform?>()
+        var paints = Recent<OutputColorSpace, Paint>()
         var curves = Recent<Bool, TransferCurves>()
     }
 
@@ -65,6 +66,11 @@ package struct SourceColor {
             guard let target = space.profile, !ColorProfile.isEquivalent(icc, target.bytes) else { return nil }
             return try ColorTransform(from: icc, layout: layout, to: target)
         }
+    }
+
+    /// Colours of sRGB as an output has them.
+    package func paint(in space: OutputColorSpace) -> Paint {
+        made.paints.value(for: space) { Paint(profile: space.profile?.bytes ?? icc) }
     }
 
     /// Untagged sRGB stays untagged, as it came.

@@ -54,8 +54,9 @@ package final class PictureRenderer {
         let collector = RowCollector(output.encode)
         let facts = MarkMaker.Facts(path: path, decoder.header.metadata, modified: input.modified)
         let marks = try markMaker.marks(
-            of: settings, on: EncoderChain.inside(output.encode, settings), facts, limits, pulse)
-        let head = EncoderChain.head(before: collector, output.encode, settings, marks: marks)
+            of: settings, on: EncoderChain.inside(output.encode, settings), output.paint, facts, limits, pulse)
+        let head = EncoderChain.head(
+            before: collector, output.encode, settings, marks: marks, paint: output.paint)
         head.pulse = pulse
         let bytes = input.bytes.count + preparation.workingBytes + head.workingBytes
         guard bytes <= limits.maxWorkingBytes else {

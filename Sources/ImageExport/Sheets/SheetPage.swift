@@ -13,19 +13,38 @@ package final class SheetPage {
     private let band = Scratch()
     private var rowsDrawn = 0
 
+    /// Tells a page by its creator.
+    ///
+    /// - Parameter creator: Without characters that XML has a meaning for.
+    /// - Returns: What the file of such a page holds, in every format byte for byte: a part of its XMP.
+    package static func mark(of creator: String) -> String { "xmp:CreatorTool=\"\(creator)\"" }
+
+    private static func xmp(of creator: String) -> [UInt8] {
+        Array(
+            """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            <rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" \(mark(of: creator))/>\
+            </rdf:RDF></x:xmpmeta>
+            """.utf8)
+    }
+
     /// - Parameters:
     ///   - layout: What the page is like.
     ///   - settings: How it is encoded: format, quality and the like; its colours are those of the tiles.
     ///   - captions: Sets the lines under tiles; nil for none.
     ///   - path: Where the file will stand.
+    ///   - creator: What its metadata name as its maker, see ``mark(of:)``; nil for none.
     /// - Throws: `CodecError` where the format cannot hold such a page, ``ExportFailure`` where no file can be made there.
-    package init(layout: SheetLayout, settings: OutputSettings, captions: Captions?, path: String) throws {
+    package init(
+        layout: SheetLayout, settings: OutputSettings, captions: Captions?, path: String, creator: String? = nil
+    ) throws {
         self.layout = layout
         self.captions = captions
         self.path = path
         let format = settings.format ?? .jpeg
         var metadata = ImageMetadata()
         if settings.colorSpace == .displayP3 { metadata.icc = BuiltInProfile.displayP3.bytes }
+        metadata.xmp = creator.map { Self.xmp(of: $0) }
         let request = EncodeRequest(
             format: format, width: layout.width, height: layout.height, layout: .rgbx8, isOpaque: true,
             quality: settings.quality ?? format.defaultQuality ?? 100, lossless: settings.lossless,

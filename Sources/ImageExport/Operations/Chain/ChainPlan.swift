@@ -55,7 +55,7 @@ package final class ChainPlan: Sendable {
             }
         }
         for operation in operations {
-            if let surroundings = Surroundings(operation, width: width, height: height) {
+            if let surroundings = Surroundings(operation, width: width, height: height, isWide: isWide) {
                 flush()
                 levels.append(Level(surroundings: surroundings))
             } else if case .grain(let grain) = operation {
@@ -82,6 +82,9 @@ package final class ChainPlan: Sendable {
 
     /// Each pixel depends on itself alone, through one program.
     var isPointwise: Bool { levels.isEmpty && changes.isEmpty }
+
+    /// Rows come out as they go in.
+    var changesNothing: Bool { isPointwise && first.isEmpty && last.isEmpty }
 
     /// The first level reads codes by itself. A local contrast reads them twice, which a program would make dear.
     var readsCodes: Bool {
@@ -159,12 +162,12 @@ package final class ChainPlan: Sendable {
                 bytes += 4 * tiles * Int(BG_DENOISE_SCRATCH)
             case .deconvolve(let plan):
                 let tiles = tilesAtOnce ? tiles(Int(BG_DECONVOLVE_COLUMNS), Int(BG_DECONVOLVE_ROWS), of: made) : 1
-                bytes += 4 * tiles * plan.scratchFloats
+                bytes += 4 * tiles * plan.scratchFloats(planes: planes)
             case .rotate: break
             case .localContrast(let plan):
                 let cells = (made + 2 * plan.reachRows) / plan.cell + 2 * plan.radius + 6
                 let lines = tilesAtOnce ? max(cells, made) : 1
-                bytes += 4 * (2 * 5 * cells * plan.cellStride + 2 * lines * plan.lineStride(width: width))
+                bytes += 4 * (2 * 7 * cells * plan.cellStride + 3 * lines * plan.lineStride(width: width))
             }
         }
         return bytes

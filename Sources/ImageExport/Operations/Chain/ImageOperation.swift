@@ -112,6 +112,20 @@ extension ImageOperation {
         }
     }
 
+    /// At these numbers it is as if it were not there.
+    var changesNothing: Bool {
+        switch self {
+        case .exposure(let stops): stops == 0
+        case .whiteBalance(let balance): balance.temperature == 0 && balance.tint == 0
+        case .contrast(let amount), .saturation(let amount): amount == 0
+        case .curve: false
+        case .denoise(let denoising): denoising.luma == 0 && denoising.chroma == 0
+        case .localContrast(let contrast): contrast.amount == 0
+        case .deconvolve(let deconvolution): deconvolution.amount == 0
+        case .grain(let grain): grain.amount == 0
+        }
+    }
+
     /// Gray pictures stay gray.
     var keepsGray: Bool {
         if case .whiteBalance = self { false } else { true }

@@ -11,7 +11,7 @@ package enum Surroundings: Sendable {
     /// Rows that are read on each side of those made.
     package var radius: Int {
         switch self {
-        case .denoise: Int(BG_DENOISE_RADIUS)
+        case .denoise(let plan): plan.reachRows
         case .localContrast(let plan): plan.reachRows
         case .deconvolve(let plan): plan.halo
         case .rotate(let plan): plan.reach
@@ -19,9 +19,9 @@ package enum Surroundings: Sendable {
     }
 
     /// nil for what does not look around.
-    init?(_ operation: ImageOperation, width: Int, height: Int) {
+    init?(_ operation: ImageOperation, width: Int, height: Int, isWide: Bool) {
         switch operation {
-        case .denoise(let wanted): self = .denoise(DenoisePlan(wanted))
+        case .denoise(let wanted): self = .denoise(DenoisePlan(wanted, isWide: isWide))
         case .localContrast(let wanted):
             self = .localContrast(LocalContrastPlan(wanted, width: width, height: height))
         case .deconvolve(let wanted): self = .deconvolve(DeconvolvePlan(wanted))
@@ -33,12 +33,15 @@ package enum Surroundings: Sendable {
 package struct DenoisePlan: Sendable {
     /// `[2][8][8]`, as `Kernels/Image/denoise.cl` has them.
     package let limits: [Float]
+    /// Pictures with alpha are read as far as clear pixels are filled from.
+    let reachRows: Int
 
     /// How many deviations of the noise a coefficient has to exceed. Measured on camera-like pictures with noise of 5 to 20 levels
     /// of 255: the mean error is least between 3.0 and 3.3.
     package static let threshold = 3.2
 
-    package init(_ wanted: Denoising) {
+    package init(_ wanted: Denoising, isWide: Bool) {
+        reachRows = Int(BG_DENOISE_RADIUS) + (isWide ? Int(BG_DENOISE_FILL) : 0)
         let scales = (0..<8).map { $0 == 0 ? 8 : 16 * pow(cos(Double($0) * .pi / 16), 2) }
         limits = [wanted.luma, wanted.chroma].flatMap { strength -> [Float] in
             let limit = strength * Denoising.strongest * Self.threshold
@@ -99,7 +102,8 @@ package struct DeconvolvePlan: Sendable {
 
     package var halo: Int { max(2, 2 * radius * rounds) }
     var pitch: Int { (Int(BG_DECONVOLVE_COLUMNS) + 2 * halo + 47) / 16 * 16 }
-    var scratchFloats: Int { (3 * (Int(BG_DECONVOLVE_ROWS) + 2 * halo) + 3) * pitch }
+    /// Pictures with alpha take one plane of a tile more.
+    func scratchFloats(planes: Int) -> Int { (planes * (Int(BG_DECONVOLVE_ROWS) + 2 * halo) + 3) * pitch }
 
     package init(_ wanted: Deconvolution) {
         radius = min(Int(BG_DECONVOLVE_RADIUS), max(1, Int((2.5 * wanted.sigma).rounded(.up))))
