@@ -25,7 +25,7 @@ enum Choice {
         case 6: settings.sharpening = Sharpening(amount: 1, sigma: 1)
         case 7: settings.colorSpace = .displayP3
         case 8: settings.colorSpace = .keep
-        case 9: settings.metadata = .strip
+        case 9: settings.metadata = settings.format == .jpeg ? MetadataSelection(rawValue: "-gps") ?? .keep : .strip
         case 10: settings.artist = "An artist"
         case 11: settings.copyright = "© somebody"
         case 12: settings.lossless = true
