@@ -82,7 +82,7 @@ extension TIFFDecoder {
     private static func iptc(_ resources: [UInt8]?, of file: UnsafeRawBufferPointer) -> [UInt8]? {
         let listed = resources.map(PhotoshopResources.list) ?? []
         guard !listed.contains(where: { $0.identifier == iptcResource }),
-            let structure = TIFFStructure(file), structure.number(at: 2, bytes: 2) == 42,
+            let structure = TIFFStructure(file), [42, 43].contains(structure.version),
             let entry = structure.firstDirectory.first(where: { $0.tag == iptcTag }), entry.value.count >= 4
         else { return resources }
         var records = Array(file[entry.value])

@@ -20,10 +20,8 @@ enum TIFFExif {
 
     /// nil where the file says nothing about the photograph.
     static func block(from file: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let structure = TIFFStructure(file), [42, 43].contains(structure.number(at: 2, bytes: 2)) else {
-            return nil
-        }
-        let first = structure.isBig ? structure.firstBigDirectory : structure.firstDirectory
+        guard let structure = TIFFStructure(file), [42, 43].contains(structure.version) else { return nil }
+        let first = structure.firstDirectory
         let described = first.filter { descriptive.contains($0.tag) && $0.type < TIFFStructure.longTypes.lowerBound }
         let exifEntries = subdirectory(exifPointer, first, structure)
         let gpsEntries = subdirectory(gpsPointer, first, structure)
@@ -50,11 +48,7 @@ enum TIFFExif {
         _ pointer: Int, _ first: [TIFFStructure.Entry], _ structure: TIFFStructure
     ) -> [TIFFStructure.Entry] {
         guard let entry = first.first(where: { $0.tag == pointer }) else { return [] }
-        let directory =
-            structure.isBig
-            ? structure.bigDirectory(at: structure.bigNumber(of: entry) ?? 0)
-            : structure.directory(at: structure.number(of: entry) ?? 0)
-        return directory.filter {
+        return structure.directory(at: structure.number(of: entry) ?? 0).filter {
             !leftOut.contains($0.tag) && $0.type < TIFFStructure.longTypes.lowerBound && $0.value.count <= capacity
         }
     }
@@ -129,53 +123,5 @@ enum TIFFExif {
         let header = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4)
         return header + directory(fields, at: 8, isLittle: isLittle) + exifBytes
             + (gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: isLittle))
-    }
-}
-
-extension TIFFStructure {
-    /// Types of eight bytes that EXIF does not have: LONG8, SLONG8 and IFD8.
-    fileprivate static let longTypes = 16...18
-
-    /// BigTIFF, whose counts and offsets have eight bytes.
-    fileprivate var isBig: Bool { number(at: 2, bytes: 2) == 43 }
-
-    fileprivate var firstBigDirectory: [Entry] { bigDirectory(at: number(at: 8, bytes: 8) ?? 0) }
-
-    /// The first number of an entry of type 3, 4, 13, 16 or 18.
-    fileprivate func bigNumber(of entry: Entry) -> Int? {
-        number(at: entry.value.lowerBound, bytes: Self.valueBytes(entry.type) ?? 0)
-    }
-
-    /// The entries of a directory whose values lie within the bytes. Each has 20: tag and type of two, a count of
-    /// eight, and eight of the value itself or of its offset.
-    fileprivate func bigDirectory(at offset: Int) -> [Entry] {
-        guard offset >= 16, offset <= bytes.count, let count = number(at: offset, bytes: 8) else { return [] }
-        // The directories of EXIF can have no more.
-        guard (0...0xFFFF).contains(count) else { return [] }
-        var entries: [Entry] = []
-        for index in 0..<count {
-            let start = offset + 8 + index * 20
-            guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
-                let values = number(at: start + 4, bytes: 8), let pointer = number(at: start + 12, bytes: 8)
-            else { break }
-            // Numbers with the highest of their 64 bits set come as negative ones.
-            guard let size = Self.valueBytes(type), (0...bytes.count).contains(values) else { continue }
-            let length = size * values
-            let valueStart = length <= 8 ? start + 12 : pointer
-            guard valueStart >= 0, length <= bytes.count, valueStart <= bytes.count - length else { continue }
-            entries.append(Entry(tag: tag, type: type, count: values, value: valueStart..<valueStart + length))
-        }
-        return entries
-    }
-
-    /// BigTIFF's types are those of TIFF 6.0 and the long ones.
-    private static func valueBytes(_ type: Int) -> Int? {
-        switch type {
-        case 1, 2, 6, 7: 1
-        case 3, 8: 2
-        case 4, 9, 11, 13: 4
-        case 5, 10, 12, 16, 17, 18: 8
-        default: nil
-        }
     }
 }

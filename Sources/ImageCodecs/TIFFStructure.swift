@@ -1,18 +1,22 @@
-/// Reads directories of a TIFF structure, of a file or of an EXIF block, without trusting any of its numbers.
+/// Reads directories of a TIFF structure, of a file or of an EXIF block, without trusting any of its numbers. BigTIFF has offsets and
+/// counts of eight bytes.
 struct TIFFStructure {
     struct Entry {
         var tag: Int
         var type: Int
         var count: Int
-        /// Where the value lies: in the entry itself up to four bytes, else where the entry points to.
+        /// Where the value lies: in the entry itself where there is room, else where the entry points to.
         var value: Range<Int>
     }
 
-    /// Bytes of one value of each type, TIFF 6.0 section 2.
-    private static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4]
+    /// Types of eight bytes that only BigTIFF has: LONG8, SLONG8 and IFD8.
+    static let longTypes = 16...18
 
     let bytes: UnsafeRawBufferPointer
     let isLittle: Bool
+    /// What stands behind the byte order: 42, or 43 for BigTIFF.
+    private(set) var version = 0
+    private var isBig: Bool { version == 43 }
 
     /// Fails for bytes that do not begin with a byte order mark.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -23,6 +27,7 @@ struct TIFFStructure {
         default: return nil
         }
         self.bytes = bytes
+        version = number(at: 2, bytes: 2) ?? 0
     }
 
     func number(at offset: Int, bytes count: Int) -> Int? {
@@ -31,29 +36,46 @@ struct TIFFStructure {
         return isLittle ? field.reversed().reduce(0) { $0 << 8 | Int($1) } : field.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The first number of an entry of type 3 (16 bits) or 4 (32 bits).
+    /// The first number of an entry whose type is one of whole numbers of 16, 32 or 64 bits.
     func number(of entry: Entry) -> Int? {
-        number(at: entry.value.lowerBound, bytes: entry.type == 4 || entry.type == 13 ? 4 : 2)
+        number(at: entry.value.lowerBound, bytes: valueBytes(entry.type) ?? 0)
     }
 
-    var firstDirectory: [Entry] { directory(at: number(at: 4, bytes: 4) ?? 0) }
+    var firstDirectory: [Entry] { directory(at: (isBig ? number(at: 8, bytes: 8) : number(at: 4, bytes: 4)) ?? 0) }
 
     /// The entries of a directory whose values lie within the bytes.
     func directory(at offset: Int) -> [Entry] {
-        guard offset >= 8, let count = number(at: offset, bytes: 2) else { return [] }
+        // Counts, entries, and what is left in an entry for its value.
+        let (countBytes, entryBytes, room) = isBig ? (8, 20, 8) : (2, 12, 4)
+        guard offset >= (isBig ? 16 : 8), offset <= bytes.count, let count = number(at: offset, bytes: countBytes),
+            (0...0xFFFF).contains(count)
+        else { return [] }
         var entries: [Entry] = []
         for index in 0..<count {
-            let start = offset + 2 + index * 12
+            let start = offset + countBytes + index * entryBytes
             guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
-                let values = number(at: start + 4, bytes: 4), let pointer = number(at: start + 8, bytes: 4)
+                let values = number(at: start + 4, bytes: room), let pointer = number(at: start + 4 + room, bytes: room)
             else { break }
-            guard let size = TIFFStructure.sizes[type] else { continue }
+            // Numbers with the highest of their 64 bits set come as negative ones.
+            guard let size = valueBytes(type), (0...bytes.count).contains(values) else { continue }
             let length = size * values
-            let valueStart = length <= 4 ? start + 8 : pointer
-            guard valueStart + length <= bytes.count else { continue }
+            let valueStart = length <= room ? start + 4 + room : pointer
+            guard valueStart >= 0, length <= bytes.count, valueStart <= bytes.count - length else { continue }
             entries.append(Entry(tag: tag, type: type, count: values, value: valueStart..<valueStart + length))
         }
         return entries
+    }
+
+    /// Bytes of one value, by TIFF 6.0, section 2, and BigTIFF.
+    private func valueBytes(_ type: Int) -> Int? {
+        switch type {
+        case 1, 2, 6, 7: 1
+        case 3, 8: 2
+        case 4, 9, 11, 13: 4
+        case 5, 10, 12: 8
+        case Self.longTypes where isBig: 8
+        default: nil
+        }
     }
 }
 

@@ -202,6 +202,22 @@ struct TIFFTests {
     }
 
     @Test
+    func `more strips than a file has bytes are refused before there is memory for them`() throws {
+        var file = TIFFWriter(width: 24, height: 3, rowsPerStrip: 1) { x, _, _ in UInt64(x) }.file()
+        // The height, as its tag, a type of 32 bits, and one value.
+        let entry = try #require(
+            file.indices.dropLast(12).last { Array(file[$0..<$0 + 8]) == [1, 1, 4, 0, 1, 0, 0, 0] })
+        #expect(file[entry + 8] == 3)
+        file.replaceSubrange(entry + 8..<entry + 12, with: [0x00, 0x35, 0x0C, 0x00])
+        do throws(CodecError) {
+            _ = try decode(file)
+            Issue.record("800,000 strips")
+        } catch {
+            #expect(error.code == .damaged && error.reason.contains("800000"), "\(error)")
+        }
+    }
+
+    @Test
     func `strips that lie beyond the end are damage`() throws {
         // Pixel data first, directory last: the strip offsets are moved beyond the file instead of cutting it.
         var file = TIFFWriter(width: 40, height: 40) { x, y, _ in UInt64(x + y) }.file()

@@ -17,6 +17,7 @@
     FUNCTION(TIFFOpenOptionsAlloc)                                                                                     \
     FUNCTION(TIFFOpenOptionsFree)                                                                                      \
     FUNCTION(TIFFOpenOptionsSetErrorHandlerExtR)                                                                       \
+    FUNCTION(TIFFOpenOptionsSetMaxSingleMemAlloc)                                                                      \
     FUNCTION(TIFFOpenOptionsSetWarningHandlerExtR)                                                                     \
     FUNCTION(TIFFRGBAImageBegin)                                                                                       \
     FUNCTION(TIFFRGBAImageEnd)                                                                                         \
