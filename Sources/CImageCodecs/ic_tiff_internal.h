@@ -63,8 +63,8 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
 /// Unpacks a row of the band and converts it to the layout of the header.
 void ic_tiff_convert_row(ic_tiff_decoder *decoder, uint32_t row, uint8_t *target);
 
-/// For rows of so many pixels; NULL without memory.
-ic_tiff_lab *ic_tiff_lab_open(int32_t width);
+/// For rows of so many pixels, and a white of x and y, which is that of D50 where the file names none; NULL without memory.
+ic_tiff_lab *ic_tiff_lab_open(int32_t width, const float *white);
 void ic_tiff_lab_close(ic_tiff_lab *lab);
 
 /// Converts `samples_row` to the layout of the header, in sRGB.

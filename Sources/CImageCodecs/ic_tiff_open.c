@@ -99,8 +99,6 @@ static TIFF *open_client(ic_tiff_decoder *decoder) {
     pthread_once(&once, silence_global_handlers);
     TIFFOpenOptions *options = libtiff->TIFFOpenOptionsAlloc();
     if (!options) return NULL;
-    // A directory of some bytes may promise a million strips. Each has a place and a length in the file.
-    libtiff->TIFFOpenOptionsSetMaxSingleMemAlloc(options, 8 * (tmsize_t)decoder->size + (1 << 20));
     libtiff->TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, decoder);
     libtiff->TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, decoder);
     TIFF *tiff = libtiff->TIFFClientOpenExt(

@@ -30,7 +30,11 @@ ic_status ic_tiff_decoder_start(ic_tiff_decoder *decoder, ic_error *error) {
     size_t row_samples = (size_t)decoder->chunks_across * decoder->chunk_width * decoder->samples;
     decoder->band = malloc(decoder->chunk_bytes * decoder->chunks_across * planes);
     decoder->samples_row = malloc(row_samples * (decoder->is_float ? sizeof(float) : sizeof(uint16_t)));
-    if (decoder->is_lab) decoder->lab = ic_tiff_lab_open(decoder->info.width);
+    if (decoder->is_lab) {
+        const float *white = NULL;
+        if (!decoder->libtiff->TIFFGetField(decoder->tiff, TIFFTAG_WHITEPOINT, &white)) white = NULL;
+        decoder->lab = ic_tiff_lab_open(decoder->info.width, white);
+    }
     if (decoder->band && decoder->samples_row && (!decoder->is_lab || decoder->lab)) return IC_OK;
     return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for TIFF strips");
 }

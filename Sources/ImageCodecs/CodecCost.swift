@@ -33,7 +33,7 @@ package enum CodecCost {
 extension EncodeRequest {
     /// For the whole picture.
     package var expectedSeconds: Double {
-        let parts = format == .avif ? min(cores, AVIFEncoder.tileColumns(width: width)) : 1
+        let parts = format == .avif ? min(cores, AVIFEncoder.tileColumns(width: width, height: height)) : 1
         return CodecCost.encoding(format, optimize: optimize, lossless: lossless) * Double(width * height) / 1e6
             / Double(parts)
     }

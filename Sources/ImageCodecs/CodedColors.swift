@@ -19,10 +19,10 @@ struct CodedColors {
 
 extension CodedColors {
     /// Of a PNG's chunk cICP: primaries, transfer, matrix and whether the range is full. Others than R, G and B over the full
-    /// range are told as not understood.
+    /// range are told as not understood; nil for what is left unspecified.
     init?(png chunk: some Collection<UInt8>) {
-        guard chunk.count == 4 else { return nil }
         let numbers = chunk.map(Int.init)
+        guard numbers.count == 4, !numbers.prefix(2).contains(2) else { return nil }
         self.init(primaries: numbers[0], transfer: numbers[1])
         guard numbers[2] != 0 || numbers[3] != 1 else { return }
         profile = nil

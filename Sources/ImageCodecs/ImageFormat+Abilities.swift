@@ -44,6 +44,9 @@ extension ImageFormat {
     /// What a picture of this format is written as where nothing was asked for: a TIFF is for working on, so it is not.
     package var isKeptByDefault: Bool { isWritten && self != .tiff }
 
+    /// Gray pictures are written with one channel.
+    package var writesGray: Bool { isWritten && self != .webp }
+
     /// The largest of ``writtenBits`` where that is more than 8.
     package var deepBits: Int? { writtenBits.last.flatMap { $0 > 8 ? $0 : nil } }
 

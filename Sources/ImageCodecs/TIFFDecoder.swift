@@ -10,6 +10,7 @@ final class TIFFDecoder: ImageDecoder {
     private let bytesHeld: Int
 
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
+        try Self.checkParts(bytes)
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_tiff_info()
         handle = try opened { ic_tiff_decoder_open(file.baseAddress, file.count, &info, &$0) }
@@ -75,6 +76,28 @@ final class TIFFDecoder: ImageDecoder {
 }
 
 extension TIFFDecoder {
+    /// libtiff takes memory for as many strips or tiles as the size promises before it can be asked for anything. Each has a
+    /// place in the file, told in two bytes at least.
+    private static func checkParts(_ file: UnsafeRawBufferPointer) throws(CodecError) {
+        guard let structure = TIFFStructure(file) else { return }
+        let entries = structure.firstDirectory
+        func number(_ tag: Int) -> Int? { entries.first { $0.tag == tag }.flatMap(structure.number) }
+        func count(_ length: Int, of part: Int?) -> Int {
+            guard let part, part > 0, length > 0 else { return 1 }
+            return (length - 1) / part + 1
+        }
+        guard let width = number(256), let height = number(257) else { return }
+        let tileWidth = number(322)
+        let across = tileWidth == nil ? 1 : count(width, of: tileWidth)
+        let down = count(height, of: tileWidth == nil ? number(278) : number(323))
+        let planes = number(284) == 2 ? max(1, number(277) ?? 1) : 1
+        let (band, bandIsBeyond) = across.multipliedReportingOverflow(by: planes)
+        let (parts, isBeyond) = band.multipliedReportingOverflow(by: down)
+        guard !bandIsBeyond, !isBeyond, parts <= max(1, file.count / 2) else {
+            throw CodecError(.damaged, "The TIFF has no room for the places of all its strips or tiles")
+        }
+    }
+
     private static let iptcTag = 33_723
     private static let iptcResource = 0x0404
 

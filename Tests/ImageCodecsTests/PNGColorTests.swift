@@ -24,6 +24,8 @@ struct PNGColorTests {
         let srgb = try header([("cICP", [1, 13, 0, 1]), PNGColorTests.iccp])
         #expect(srgb.metadata.icc == nil && srgb.notes.isEmpty)
         #expect(try header([PNGColorTests.iccp]).metadata.icc == PNGColorTests.p3)
+        // 2 leaves it to others to say.
+        #expect(try header([("cICP", [2, 2, 0, 1]), PNGColorTests.iccp]).metadata.icc == PNGColorTests.p3)
     }
 
     @Test

@@ -66,6 +66,25 @@ struct TIFFLabTests {
     }
 
     @Test
+    func `the white that a file names is its white`() throws {
+        let shape = Shape(photometric: 8, bits: 16, isSeparate: false)
+        // sRGB's blue and white, of D65.
+        let colors = [[32.303, 79.197, -107.864], [100, 0, 0]]
+        var writer = TIFFWriter(width: 2, height: 1, bits: 16, photometric: 8) { x, _, c in
+            shape.code(colors[x][c], c)
+        }
+        writer.more = [(318, 5, [3127, 10_000, 3290, 10_000])]
+        let decoded = try decode(writer.file())
+        for (x, color) in [[0, 0, 255], [255, 255, 255]].enumerated() {
+            let samples = decoded.samples(x, 0).map { Double($0) / 257 }
+            #expect(zip(samples, color).allSatisfy { abs($0 - Double($1)) <= 1 }, "\(samples)")
+        }
+        writer.more = [(318, 5, [0, 10_000, 0, 10_000])]
+        let unknown = try decode(writer.file()).samples(1, 0)
+        #expect(unknown.allSatisfy { $0 >= 65_500 }, "\(unknown)")
+    }
+
+    @Test
     func `16 bits that are said to be signed are read too`() throws {
         let shape = Shape(photometric: 8, bits: 16, isSeparate: false)
         var writer = TIFFWriter(width: 4, height: 1, bits: 16, photometric: 8) { x, _, c in

@@ -213,7 +213,7 @@ struct TIFFTests {
             _ = try decode(file)
             Issue.record("800,000 strips")
         } catch {
-            #expect(error.code == .damaged && error.reason.contains("800000"), "\(error)")
+            #expect(error.code == .damaged && error.reason.contains("no room for the places"), "\(error)")
         }
     }
 

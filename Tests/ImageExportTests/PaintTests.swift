@@ -9,6 +9,21 @@ import Testing
 @Suite struct PaintTests {
     static let blue: [UInt8] = [50, 100, 200]
 
+    /// For gray of gamma 1.8: header, one tag, and its curve (ICC.1, section 10.6).
+    static let grayProfile: [UInt8] = {
+        func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        func put(_ part: [UInt8], at place: Int) { bytes.replaceSubrange(place..<place + part.count, with: part) }
+        put(big(160), at: 0)
+        put([2, 0x40], at: 8)
+        put(Array("mntrGRAYXYZ ".utf8), at: 12)
+        put(Array("acsp".utf8), at: 36)
+        // The white of D50.
+        put([0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D], at: 68)
+        for part in [1, 0x6B54_5243, 144, 14] { bytes += big(part) }
+        return bytes + Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 1, 0xCD, 0, 0]
+    }()
+
     /// A picture of one colour, of 20 x 10 pixels.
     func input(
         _ folder: TemporaryFolder, _ name: String, color: [UInt8], layout: PixelLayout = .rgbx8, icc: [UInt8]? = nil,
@@ -98,6 +113,29 @@ import Testing
         let (border, mark) = (try shown(out, 0, 0), try shown(out, 12, 7))
         #expect(isNear(border, Self.blue), "\(border)")
         #expect(isNear(mark, [200, 60, 60]), "\(mark)")
+    }
+
+    @Test(arguments: [ImageFormat.png, .webp, .jpeg])
+    func aProfileForGrayIsKeptOfGrayOutputsAlone(format: ImageFormat) throws {
+        let folder = try TemporaryFolder()
+        let icc = Self.grayProfile
+        let gray = try input(folder, "gray.png", color: [90, 90, 90, 255], icc: icc, isGray: true)
+        let logo = try input(folder, "logo.png", color: [200, 60, 60, 255])
+        let plain = exported(folder, gray, "plain") { ($0.format, $0.colorSpace) = (format, .keep) }
+        let marked = exported(folder, gray, "marked") {
+            ($0.format, $0.colorSpace, $0.quality, $0.fullChroma) = (format, .keep, 100, format == .jpeg)
+            $0.pictureMark = PictureMark(
+                file: MarkFile(path: logo), style: MarkStyle(place: .init(x: 0.5, y: 0.5), opacity: 1, scale: 0.9))
+        }
+        let (first, second) = (try Decoded(plain).header, try Decoded(marked).header)
+        #expect(first.isGray == (format != .webp) && !second.isGray)
+        #expect(first.metadata.icc == (first.isGray ? icc : BuiltInProfile.sRGB.bytes))
+        #expect(second.metadata.icc == BuiltInProfile.sRGB.bytes)
+        let color = try shown(marked, 10, 5)
+        #expect(isNear(color, [200, 60, 60], within: format == .webp ? 12 : 3), "\(color)")
+        // The gray itself, from a gamma of 1.8. In a WebP the logo's colour is shared with what is beside it.
+        let ground = try shown(marked, 0, 0)
+        #expect(isNear(ground, [109, 109, 109], within: format == .webp ? 30 : 3), "\(ground)")
     }
 
     @Test func aColouredLogoKeepsItsColoursOnAGrayPicture() throws {

@@ -15,7 +15,7 @@ struct SheetOutput {
     ///   - path: As on the command line.
     ///   - format: What was asked for; nil goes by the name.
     ///   - replaces: Whether files that are there give way.
-    /// - Throws: Where the name tells no format that is written.
+    /// - Throws: Where the name tells no format that is written, or another one than was asked for.
     init(_ path: String, format: ImageFormat?, replaces: Bool) throws(OutputSpec.Mistake) {
         self.path = CanonicalPath.input(path)
         self.replaces = replaces
@@ -26,6 +26,11 @@ struct SheetOutput {
             }
             self.format = known
             return
+        }
+        if let ending = PictureNames.fileExtension(path), PictureNames.promisePicture(path),
+            !format.endings.contains(ending)
+        {
+            throw OutputSpec.Mistake(description: "the name \(path) promises another format than \(format.name)")
         }
         self.format = format
     }

@@ -13,7 +13,7 @@ import TaskStore
 /// What a run of items is to keep to.
 struct ItemRunSettings {
     var limits: JobMachine.Limits
-    /// Cores that all items together may keep busy.
+    /// Cores of the job. Its last items share them, and have more than there are while those before them come to their end.
     var cores: Int
     /// Bounds of every input; the memory of each is filled in when it is handed out.
     var decodeLimits: DecodeLimits

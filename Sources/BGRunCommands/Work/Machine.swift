@@ -23,7 +23,8 @@ package enum Machine {
         min(max(available / 4, workers * 256 << 20), max(workers, 4) << 30, available / 2)
     }
 
-    /// Of the cores of a job, those for an item that so few follow, itself included: what no later one is going to want.
+    /// Of the cores of a job, those for an item that so few follow, itself included: what no later one is going to want. Those
+    /// before it may still be at work.
     package static func share(of cores: Int, itemsLeft: Int) -> Int { max(1, cores / max(1, min(cores, itemsLeft))) }
 
     /// The memory that control groups leave to a process.

@@ -17,7 +17,6 @@
     FUNCTION(TIFFOpenOptionsAlloc)                                                                                     \
     FUNCTION(TIFFOpenOptionsFree)                                                                                      \
     FUNCTION(TIFFOpenOptionsSetErrorHandlerExtR)                                                                       \
-    FUNCTION(TIFFOpenOptionsSetMaxSingleMemAlloc)                                                                      \
     FUNCTION(TIFFOpenOptionsSetWarningHandlerExtR)                                                                     \
     FUNCTION(TIFFRGBAImageBegin)                                                                                       \
     FUNCTION(TIFFRGBAImageEnd)                                                                                         \

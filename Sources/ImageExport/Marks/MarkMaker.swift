@@ -16,6 +16,8 @@ final class MarkMaker {
         var path: String
         var width: Int
         var height: Int
+        var space: OutputColorSpace
+        /// Where that is kept.
         var profile: [UInt8]?
     }
 
@@ -90,7 +92,7 @@ final class MarkMaker {
         let margins = 2 * Mark.margin(output)
         let key = PictureKey(
             path: mark.file.path, width: max(1, Int((Double(output.width) * mark.style.scale).rounded())),
-            height: max(1, output.height - margins), profile: paint.profile)
+            height: max(1, output.height - margins), space: space, profile: paint.profile)
         if let known = pictures[key] { return known }
         if pictures.count >= Self.kept { pictures.removeAll() }
         let raster: Raster

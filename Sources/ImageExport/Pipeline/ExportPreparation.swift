@@ -38,12 +38,19 @@ struct ExportPreparation {
         let sourceLayout = SourceReader.workingLayout(of: header)
         var keys: [ChainKey] = []
         for output in item.outputs {
-            let settings = output.settings
+            var settings = output.settings
             let geometry = try OutputGeometry(of: header, settings)
             let format = settings.format ?? (header.format.isKeptByDefault ? header.format : .jpeg)
             if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
                 throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
             }
+            let staysGray =
+                header.isGray && format.writesGray && settings.effectiveOperations.allSatisfy(\.keepsGray)
+                && settings.marksAreGray
+                && Set(settings.border?.color ?? []).count <= 1
+                && (!header.hasAlpha || format.writesAlpha || Set(settings.matte).count == 1)
+            // A profile for gray says nothing of colours.
+            if !staysGray, source.isForGray, settings.colorSpace == .keep { settings.colorSpace = .srgb }
             let paint = source.paint(in: settings.colorSpace)
             let isDeep = format.deepBits != nil && (settings.bitsPerChannel ?? header.bitsPerChannel) > 8
             let keepsAlpha = header.hasAlpha && format.writesAlpha
@@ -129,10 +136,7 @@ struct ExportPreparation {
             let encode = EncodeRequest(
                 format: format, width: geometry.uprightWidth + 2 * border,
                 height: geometry.uprightHeight + 2 * border, layout: outputLayout,
-                isGray: header.isGray && color == nil && !colorFirst
-                    && Set(settings.border?.color ?? []).count <= 1
-                    && settings.effectiveOperations.allSatisfy(\.keepsGray)
-                    && (!needsMatte || Set(settings.matte).count == 1) && settings.marksAreGray,
+                isGray: staysGray && color == nil && !colorFirst,
                 isOpaque: !header.hasAlpha || needsMatte,
                 quality: settings.quality ?? format.defaultQuality ?? 100,
                 lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,

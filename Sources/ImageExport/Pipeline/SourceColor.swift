@@ -68,6 +68,9 @@ package struct SourceColor {
         }
     }
 
+    /// Its profile has one channel.
+    var isForGray: Bool { icc.flatMap { ColorProfile.channels(of: $0) } == "GRAY" }
+
     /// Colours of sRGB as an output has them.
     package func paint(in space: OutputColorSpace) -> Paint {
         made.paints.value(for: space) { Paint(profile: space.profile?.bytes ?? icc) }
