@@ -10,7 +10,7 @@ final class TIFFDecoder: ImageDecoder {
     private let bytesHeld: Int
 
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
-        try Self.checkParts(bytes)
+        try Self.checkDirectory(bytes, limits)
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_tiff_info()
         handle = try opened { ic_tiff_decoder_open(file.baseAddress, file.count, &info, &$0) }
@@ -77,8 +77,10 @@ final class TIFFDecoder: ImageDecoder {
 
 extension TIFFDecoder {
     /// libtiff takes memory for as many strips or tiles as the size promises before it can be asked for anything. Each has a
-    /// place in the file, told in two bytes at least.
-    private static func checkParts(_ file: UnsafeRawBufferPointer) throws(CodecError) {
+    /// place in the file, told in two bytes at least; a single strip is cut into smaller ones.
+    private static func checkDirectory(
+        _ file: UnsafeRawBufferPointer, _ limits: DecodeLimits
+    ) throws(CodecError) {
         guard let structure = TIFFStructure(file) else { return }
         let entries = structure.firstDirectory
         func number(_ tag: Int) -> Int? { entries.first { $0.tag == tag }.flatMap(structure.number) }
@@ -87,6 +89,8 @@ extension TIFFDecoder {
             return (length - 1) / part + 1
         }
         guard let width = number(256), let height = number(257) else { return }
+        let isBilevel = number(258) ?? 1 == 1
+        try limits.check(width: width, height: height, bitsPerPixel: isBilevel ? 1 : 8, fileBytes: file.count)
         let tileWidth = number(322)
         let across = tileWidth == nil ? 1 : count(width, of: tileWidth)
         let down = count(height, of: tileWidth == nil ? number(278) : number(323))
