@@ -1,6 +1,5 @@
 /// The datasets of IPTC (Information Interchange Model, version 4.2) in a list of Photoshop resources.
 enum IPTCRecords {
-    private static let iptcResource = 0x0404
     /// Datasets of record 2 that are no text: record version, rasterized caption, and the preview's format and bytes.
     private static let binary: Set<UInt8> = [0, 125, 200, 201, 202]
     /// Of one dataset; a set highest bit announces a longer length, which no text of this kind needs.
@@ -27,7 +26,7 @@ enum IPTCRecords {
         _ resources: [UInt8], _ selection: MetadataSelection, _ credits: MetadataCredits
     ) -> [UInt8]? {
         var kept: [Dataset] = []
-        for resource in PhotoshopResources.list(resources) where resource.identifier == iptcResource {
+        for resource in PhotoshopResources.list(resources) where resource.identifier == PhotoshopResources.iptc {
             kept += datasets(resources[resource.data]).filter { dataset in
                 // The envelope says how to read the rest.
                 guard dataset.record == 2 else { return dataset.record == 1 }
@@ -44,7 +43,7 @@ enum IPTCRecords {
         guard kept.contains(where: { $0.record == 2 && $0.number != 0 }) else { return nil }
         // Records stand in ascending order; datasets stay in theirs.
         let data = kept.filter { $0.record == 1 }.flatMap(\.bytes) + kept.filter { $0.record != 1 }.flatMap(\.bytes)
-        return PhotoshopResources.resource(iptcResource, data)
+        return PhotoshopResources.resource(PhotoshopResources.iptc, data)
     }
 
     /// Codes 0x80 to 0x9F of Windows-1252, where Latin-1 has control characters alone; every other code of both is

@@ -1,5 +1,8 @@
 /// The blocks of a Photoshop image resource list (Adobe Photoshop File Formats Specification, "Image Resource Blocks").
 enum PhotoshopResources {
+    /// Of the resource that holds IPTC.
+    static let iptc = 0x0404
+
     /// Resources that hold a small picture of the original.
     private static let thumbnails: Set<Int> = [0x0409, 0x040C]
 

@@ -88,6 +88,7 @@ extension TIFFDecoder {
             guard let part, part > 0, length > 0 else { return 1 }
             return (length - 1) / part + 1
         }
+        // Tags of TIFF 6.0: the picture's size; bits; the size of tiles; rows of a strip; planes apart, and how many.
         guard let width = number(256), let height = number(257) else { return }
         let isBilevel = number(258) ?? 1 == 1
         try limits.check(width: width, height: height, bitsPerPixel: isBilevel ? 1 : 8, fileBytes: file.count)
@@ -103,12 +104,11 @@ extension TIFFDecoder {
     }
 
     private static let iptcTag = 33_723
-    private static let iptcResource = 0x0404
 
     /// Photoshop's resources with IPTC, where they have none with the one that stands in a tag of its own.
     private static func iptc(_ resources: [UInt8]?, of file: UnsafeRawBufferPointer) -> [UInt8]? {
         let listed = resources.map(PhotoshopResources.list) ?? []
-        guard !listed.contains(where: { $0.identifier == iptcResource }),
+        guard !listed.contains(where: { $0.identifier == PhotoshopResources.iptc }),
             let structure = TIFFStructure(file), [42, 43].contains(structure.version),
             let entry = structure.firstDirectory.first(where: { $0.tag == iptcTag }), entry.value.count >= 4
         else { return resources }
@@ -118,6 +118,6 @@ extension TIFFDecoder {
             for start in stride(from: 0, to: records.count, by: 4) { records[start..<start + 4].reverse() }
         }
         guard records[0] == 0x1C else { return resources }
-        return PhotoshopResources.resource(iptcResource, records) + (resources ?? [])
+        return PhotoshopResources.resource(PhotoshopResources.iptc, records) + (resources ?? [])
     }
 }
