@@ -57,18 +57,29 @@ enum XMPEditor {
     }
 
     private static func removeElement(_ name: String, in packet: inout [UInt8]) {
-        guard let start = firstRange(of: Array("<\(name)".utf8), in: packet, from: 0),
-            start.upperBound < packet.count,
-            isSpace(packet[start.upperBound]) || "/>".utf8.contains(packet[start.upperBound]),
+        guard let start = firstTag("<\(name)", in: packet, from: 0),
             var end = packet[start.upperBound...].firstIndex(of: UInt8(ascii: ">"))
         else { return }
         if packet[end - 1] != UInt8(ascii: "/") {
-            guard let endTag = firstRange(of: Array("</\(name)".utf8), in: packet, from: end),
+            guard let endTag = firstTag("</\(name)", in: packet, from: end),
                 let close = packet[endTag.upperBound...].firstIndex(of: UInt8(ascii: ">"))
             else { return }
             end = close
         }
         packet.removeSubrange(start.lowerBound...end)
+    }
+
+    /// A tag's beginning, which is not that of a longer name.
+    private static func firstTag(_ beginning: String, in packet: [UInt8], from start: Int) -> Range<Int>? {
+        var start = start
+        while let found = firstRange(of: Array(beginning.utf8), in: packet, from: start),
+            found.upperBound < packet.count
+        {
+            let next = packet[found.upperBound]
+            if isSpace(next) || "/>".utf8.contains(next) { return found }
+            start = found.upperBound
+        }
+        return nil
     }
 
     private static func openingQuote(after equals: Int, in packet: [UInt8]) -> Int? {

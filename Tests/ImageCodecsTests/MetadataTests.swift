@@ -94,6 +94,8 @@ struct MetadataTests {
     func `nothing points to the XMP that was left out`(element: String) {
         func packet(_ element: String) -> String { "<rdf:Description><dc:title/>\(element)</rdf:Description>" }
         #expect(edited(ImageMetadata(xmp: Array(packet(element).utf8))) == packet(""))
+        let longer = "<xmpNote:HasExtendedXMPs>1</xmpNote:HasExtendedXMPs>"
+        #expect(edited(ImageMetadata(xmp: Array(packet(longer + element).utf8))) == packet(longer))
     }
 
     private func edited(_ metadata: ImageMetadata) -> String? {

@@ -76,7 +76,8 @@ static ic_status fail(struct heif_error reason, ic_error *error) {
         break;
     default: break;
     }
-    const char *way = status == IC_LIMIT ? "; HEIF takes the square root of the most pixels for each side" : "";
+    int is_side = status == IC_LIMIT && strstr(reason.message, "maximum image size") != NULL;
+    const char *way = is_side ? "; HEIF takes the square root of the most pixels for each side" : "";
     ic_fail(error, status, "HEIF: %s", reason.message);
     make_one_line(error->message);
     size_t length = strlen(error->message);
