@@ -30,119 +30,30 @@ struct ExportPreparation {
         let header = decoder.header
         scaleEighths = Self.scale(decoder: decoder, outputs: item.decodedFor)
         outputs = []
-        let sourceWidth = Self.scaled(header.width, scaleEighths)
-        let sourceHeight = Self.scaled(header.height, scaleEighths)
         let source = try tables.color(of: header)
         toRGB = source.toRGB
         notes = source.notes
-        let sourceLayout = SourceReader.workingLayout(of: header)
         var keys: [ChainKey] = []
         for output in item.outputs {
-            var settings = output.settings
-            let geometry = try OutputGeometry(of: header, settings)
-            let format = settings.format ?? (header.format.isKeptByDefault ? header.format : .jpeg)
-            if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
-                throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
-            }
-            let staysGray =
-                header.isGray && format.writesGray && settings.effectiveOperations.allSatisfy(\.keepsGray)
-                && settings.marksAreGray
-                && Set(settings.border?.color ?? []).count <= 1
-                && (!header.hasAlpha || format.writesAlpha || Set(settings.matte).count == 1)
-            // A profile for gray says nothing of colours.
-            if !staysGray, source.isForGray, settings.colorSpace == .keep { settings.colorSpace = .srgb }
-            let paint = source.paint(in: settings.colorSpace)
-            let isDeep = format.deepBits != nil && (settings.bitsPerChannel ?? header.bitsPerChannel) > 8
-            let keepsAlpha = header.hasAlpha && format.writesAlpha
-            let outputLayout: PixelLayout = isDeep ? .rgba16 : keepsAlpha ? .rgba8 : .rgbx8
-            let needsMatte = header.hasAlpha && !keepsAlpha
-            let identity = geometry.isIdentity(storedWidth: header.width, storedHeight: header.height)
-            let orientation = Orientation(of: header, settings)
-            let rotation = orientation.rotation(settings)
-            let parts = ImageOperation.split(settings.effectiveOperations, resizes: !identity)
-            // Opaque 8-bit pictures have 4-byte pixels. Where several steps would be rounded to 8 bits each, and that is not
-            // exact or less than is asked for, they become wider first.
-            let isLooked = !settings.effectiveOperations.isEmpty || rotation != nil
-            let converts = try source.transform(to: settings.colorSpace, layout: sourceLayout) != nil
-            let widens =
-                sourceLayout == .rgbx8 && (isDeep && !identity || (isDeep || settings.exact) && (isLooked || converts))
-            let working = widens ? .rgba16 : sourceLayout
-            let arithmetic: ResizeArithmetic =
-                working == .rgba16 ? .float : settings.linearLight ? .light : .codes
-            var color = try source.transform(to: settings.colorSpace, layout: working)
-            let changesFirst = !parts.before.isEmpty || rotation != nil
-            let colorFirst = color != nil && changesFirst
+            let path = try PixelPath(of: header, color: source, output.settings)
             var chain: Int?
-            if changesFirst || widens {
-                let key = ChainKey(
-                    operations: parts.before, rotation: rotation, colorSpace: colorFirst ? settings.colorSpace : nil,
-                    widens: widens)
+            if path.hasChain {
+                let key = ChainKey(of: path)
                 chain = keys.firstIndex(of: key) ?? keys.count
                 if chain == keys.count {
                     keys.append(key)
                     chains.append(
-                        ChainRunner.Plan(
-                            chain: ChainPlan(
-                                parts.before, width: sourceWidth, height: sourceHeight, isWide: working == .rgba16,
-                                content: content, rotation: rotation),
-                            color: colorFirst ? color : nil, widens: widens,
-                            chunkRows: chunkRows ?? lane.chunkChainRows))
+                        chainPlan(path, of: header, content: content, chunkRows: chunkRows ?? lane.chunkChainRows))
                 }
-                if colorFirst { color = nil }
             }
-            var resize: ResizePlan?
-            if !identity {
-                let x = Double(sourceWidth) / Double(header.width)
-                let y = Double(sourceHeight) / Double(header.height)
-                // The decoder rounds scaled sizes up; the picture itself ends within the last pixel.
-                let exact = Double(scaleEighths) / 8
-                let (fx, fy) = scaleEighths == 8 ? (x, y) : (exact, exact)
-                let lift = scaleEighths < 8 ? Self.scaledDecodeLift : 0
-                let curves =
-                    colorFirst
-                    ? TransferCurves.srgb(for: arithmetic, linear: settings.linearLight)
-                    : source.curves(for: arithmetic, linear: settings.linearLight)
-                resize = tables.resize(
-                    arithmetic: arithmetic,
-                    columns: Resampling.Part(
-                        sourceLength: sourceWidth, offset: geometry.cropX * fx, span: geometry.cropWidth * fx,
-                        outputLength: geometry.width, lift: lift),
-                    rows: Resampling.Part(
-                        sourceLength: sourceHeight, offset: geometry.cropY * fy, span: geometry.cropHeight * fy,
-                        outputLength: geometry.height, lift: lift),
-                    curves: curves)
-            }
-            var sharpening: SharpenPlan?
-            if let wanted = settings.sharpening, wanted.amount > 0 {
-                sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
-            }
-            let border = settings.border?.pixels ?? 0
-            let kept = header.outputMetadata(
-                settings, color: source, width: geometry.uprightWidth + 2 * border,
-                height: geometry.uprightHeight + 2 * border, format: format)
-            notes += kept.notes.filter { !notes.contains($0) }
-            let plan = OutputPipeline.Plan(
-                geometry: geometry, orientation: orientation, resize: resize,
-                sharpening: sharpening, color: color,
-                chain: parts.after.isEmpty
-                    ? nil
-                    : ChainPlan(
-                        parts.after, width: geometry.width, height: geometry.height, isWide: working == .rgba16,
-                        content: content),
-                matte: needsMatte ? paint.codes(settings.matte) : nil, workingLayout: working,
-                outputLayout: outputLayout,
-                chunkRows: chunkRows
-                    ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(arithmetic), resize: resize))
-            let encode = EncodeRequest(
-                format: format, width: geometry.uprightWidth + 2 * border,
-                height: geometry.uprightHeight + 2 * border, layout: outputLayout,
-                isGray: staysGray && color == nil && !colorFirst,
-                isOpaque: !header.hasAlpha || needsMatte,
-                quality: settings.quality ?? format.defaultQuality ?? 100,
-                lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
-                fullChroma: settings.fullChroma, cores: item.cores, metadata: kept.metadata)
+            let paint = source.paint(in: path.settings.colorSpace)
+            let plan = outputPlan(
+                path, of: header, color: source, paint: paint, content: content, lane: lane, chunkRows: chunkRows,
+                tables: tables)
+            let encode = encodeRequest(path, of: header, color: source, cores: item.cores)
             outputs.append(Output(plan: plan, chain: chain, encode: encode, paint: paint, item: output))
         }
+        let (sourceWidth, sourceHeight) = sourceSize(of: header)
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
         for output in outputs { workingBytes += Self.bytes(output.plan, sourceWidth: sourceWidth) }
         for (index, chain) in chains.enumerated() {
@@ -150,6 +61,85 @@ struct ExportPreparation {
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
             workingBytes += 2 * chain.rowBytes * min(sourceHeight, chain.chunkRows + 2 * chain.chain.radius)
         }
+    }
+
+    /// Size of the decoded picture.
+    private func sourceSize(of header: ImageHeader) -> (width: Int, height: Int) {
+        func scaled(_ length: Int) -> Int { (length * scaleEighths + 7) / 8 }
+        return (scaled(header.width), scaled(header.height))
+    }
+
+    private func chainPlan(
+        _ path: PixelPath, of header: ImageHeader, content: UInt32, chunkRows: Int
+    ) -> ChainRunner.Plan {
+        let (width, height) = sourceSize(of: header)
+        return ChainRunner.Plan(
+            chain: ChainPlan(
+                path.operations.before, width: width, height: height, isWide: path.workingLayout == .rgba16,
+                content: content, rotation: path.rotation),
+            color: path.convertsFirst ? path.color : nil, widens: path.widens, chunkRows: chunkRows)
+    }
+
+    private func outputPlan(
+        _ path: PixelPath, of header: ImageHeader, color source: SourceColor, paint: Paint, content: UInt32,
+        lane: any ImageLane, chunkRows: Int?, tables: KeptTables
+    ) -> OutputPipeline.Plan {
+        let (geometry, settings) = (path.geometry, path.settings)
+        let resize = path.resizes ? resizePlan(path, of: header, color: source, tables: tables) : nil
+        var sharpening: SharpenPlan?
+        if let wanted = settings.sharpening, wanted.amount > 0 {
+            sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
+        }
+        var chain: ChainPlan?
+        if !path.operations.after.isEmpty {
+            chain = ChainPlan(
+                path.operations.after, width: geometry.width, height: geometry.height,
+                isWide: path.workingLayout == .rgba16, content: content)
+        }
+        return OutputPipeline.Plan(
+            geometry: geometry, orientation: path.orientation, resize: resize, sharpening: sharpening,
+            color: path.convertsFirst ? nil : path.color, chain: chain,
+            matte: path.needsMatte ? paint.codes(settings.matte) : nil, workingLayout: path.workingLayout,
+            outputLayout: path.outputLayout,
+            chunkRows: chunkRows
+                ?? ResizePlan.chunkRows(sourceRows: lane.chunkSourceRows(path.arithmetic), resize: resize))
+    }
+
+    private func resizePlan(
+        _ path: PixelPath, of header: ImageHeader, color source: SourceColor, tables: KeptTables
+    ) -> ResizePlan {
+        let (geometry, linear) = (path.geometry, path.settings.linearLight)
+        let (width, height) = sourceSize(of: header)
+        // The decoder rounds scaled sizes up; the picture itself ends within the last pixel.
+        let scale = Double(scaleEighths) / 8
+        let lift = scaleEighths < 8 ? Self.scaledDecodeLift : 0
+        return tables.resize(
+            arithmetic: path.arithmetic,
+            columns: Resampling.Part(
+                sourceLength: width, offset: geometry.cropX * scale, span: geometry.cropWidth * scale,
+                outputLength: geometry.width, lift: lift),
+            rows: Resampling.Part(
+                sourceLength: height, offset: geometry.cropY * scale, span: geometry.cropHeight * scale,
+                outputLength: geometry.height, lift: lift),
+            curves: path.convertsFirst
+                ? TransferCurves.srgb(for: path.arithmetic, linear: linear)
+                : source.curves(for: path.arithmetic, linear: linear))
+    }
+
+    private mutating func encodeRequest(
+        _ path: PixelPath, of header: ImageHeader, color source: SourceColor, cores: Int
+    ) -> EncodeRequest {
+        let (settings, format) = (path.settings, path.format)
+        let border = settings.border?.pixels ?? 0
+        let width = path.geometry.uprightWidth + 2 * border
+        let height = path.geometry.uprightHeight + 2 * border
+        let kept = header.outputMetadata(settings, color: source, width: width, height: height, format: format)
+        notes += kept.notes.filter { !notes.contains($0) }
+        return EncodeRequest(
+            format: format, width: width, height: height, layout: path.outputLayout, isGray: path.isGray,
+            isOpaque: !header.hasAlpha || path.needsMatte, quality: settings.quality ?? format.defaultQuality ?? 100,
+            lossless: settings.lossless, optimize: settings.optimize, progressive: settings.progressive,
+            fullChroma: settings.fullChroma, cores: cores, metadata: kept.metadata)
     }
 
     /// What stands for a picture's content, from the checksum of its file.
@@ -162,6 +152,13 @@ struct ExportPreparation {
         /// nil where colours are converted later, if at all.
         var colorSpace: OutputColorSpace?
         var widens: Bool
+
+        init(of path: PixelPath) {
+            operations = path.operations.before
+            rotation = path.rotation
+            colorSpace = path.convertsFirst ? path.settings.colorSpace : nil
+            widens = path.widens
+        }
     }
 
     /// A decoder's scaled output falls off towards its Nyquist frequency: 5 % at half of it, 16 % at its end, measured on
@@ -190,8 +187,6 @@ struct ExportPreparation {
         }
         return usable.min() ?? 8
     }
-
-    private static func scaled(_ length: Int, _ eighths: Int) -> Int { (length * eighths + 7) / 8 }
 
     /// Source rows that a pipeline needs at a time, an estimate from above.
     static func windowRows(_ plan: OutputPipeline.Plan) -> Int {
