@@ -40,6 +40,10 @@ static void fill_info(struct jpeg_decompress_struct *cinfo, ic_jpeg_info *info) 
     info->has_multiple_scans = jpeg_has_multiple_scans(cinfo);
     info->max_sampling_width = cinfo->max_h_samp_factor;
     info->max_sampling_height = cinfo->max_v_samp_factor;
+    // JFIF 1.02: a unit of 1 is dots an inch, of 2 dots a centimetre.
+    double units = !cinfo->saw_JFIF_marker ? 0 : cinfo->density_unit == 1 ? 1 : cinfo->density_unit == 2 ? 2.54 : 0;
+    info->resolution_x = cinfo->X_density * units;
+    info->resolution_y = cinfo->Y_density * units;
     info->coefficient_bytes = 0;
     for (int i = 0; i < cinfo->num_components; i++) {
         const jpeg_component_info *component = &cinfo->comp_info[i];

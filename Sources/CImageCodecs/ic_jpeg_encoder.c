@@ -63,6 +63,11 @@ static void apply(struct jpeg_compress_struct *cinfo, const ic_jpeg_settings *se
     cinfo->dct_method = JDCT_ISLOW;
     cinfo->optimize_coding = settings->optimize;
     cinfo->write_JFIF_header = !settings->omit_jfif;
+    if (settings->resolution_x && settings->resolution_y) {
+        cinfo->density_unit = 1;
+        cinfo->X_density = (UINT16)settings->resolution_x;
+        cinfo->Y_density = (UINT16)settings->resolution_y;
+    }
     if (settings->full_chroma) {
         cinfo->comp_info[0].h_samp_factor = 1;
         cinfo->comp_info[0].v_samp_factor = 1;

@@ -153,6 +153,11 @@ static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
         info->exif = (const uint8_t *)exif.data;
         info->exif_size = exif.length;
     }
+    struct spng_phys phys;
+    if (spng_get_phys(decoder->context, &phys) == 0 && phys.unit_specifier == 1) {
+        info->resolution_x = phys.ppu_x;
+        info->resolution_y = phys.ppu_y;
+    }
 }
 
 ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_info *info, ic_error *error) {

@@ -49,6 +49,11 @@ static int set_metadata(spng_ctx *context, const ic_png_settings *settings) {
                                  .translated_keyword = ""};
         code = spng_set_text(context, &text, 1);
     }
+    if (code == 0 && settings->resolution_x && settings->resolution_y) {
+        struct spng_phys phys = {
+            .ppu_x = settings->resolution_x, .ppu_y = settings->resolution_y, .unit_specifier = 1};
+        code = spng_set_phys(context, &phys);
+    }
     return code;
 }
 

@@ -139,6 +139,11 @@ static int set_tags(ic_tiff_encoder *encoder) {
         uint32_t size = (uint32_t)settings->xmp_size;
         is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_XMLPACKET, size, settings->xmp);
     }
+    if (settings->resolution_x > 0 && settings->resolution_y > 0) {
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_XRESOLUTION, settings->resolution_x) &&
+                  libtiff->TIFFSetField(tiff, TIFFTAG_YRESOLUTION, settings->resolution_y);
+    }
     if (settings->exif_start) {
         is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_EXIFIFD, (uint64_t)settings->exif_start);
     }

@@ -53,10 +53,12 @@ package struct ImageMetadata: Sendable {
     package var comment: [UInt8]?
     /// What ISO 21496-1 says of a gain map: in the picture versions alone, in the map the meaning of its codes.
     package var gainMapISO: [UInt8]?
+    /// What the container says, beside EXIF.
+    package var resolution: Resolution?
 
     package init(
         exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, icc: [UInt8]? = nil, comment: [UInt8]? = nil,
-        gainMapISO: [UInt8]? = nil
+        gainMapISO: [UInt8]? = nil, resolution: Resolution? = nil
     ) {
         self.exif = exif
         self.xmp = xmp
@@ -64,6 +66,7 @@ package struct ImageMetadata: Sendable {
         self.icc = icc
         self.comment = comment
         self.gainMapISO = gainMapISO
+        self.resolution = resolution
     }
 }
 

@@ -5,7 +5,7 @@ extension ImageMetadata {
     /// The parts of the metadata that a person keeps, with the credits that they give.
     ///
     /// - Parameters:
-    ///   - selection: What stays of EXIF, XMP, IPTC and the comment; the colour profile always does.
+    ///   - selection: What stays of EXIF, XMP, IPTC and the comment; colour profile and resolution always do.
     ///   - credits: Take the place of what the input says, in EXIF and XMP, and in IPTC where the format has it.
     ///   - format: What the output is written as.
     /// - Returns: The metadata, and what the person should be told about parts that could not be read.
@@ -13,7 +13,7 @@ extension ImageMetadata {
         _ selection: MetadataSelection, _ credits: MetadataCredits, format: ImageFormat
     ) -> (metadata: ImageMetadata, notes: [String]) {
         guard !selection.keepsEverything || !credits.isEmpty else { return (self, []) }
-        var result = ImageMetadata(icc: icc)
+        var result = ImageMetadata(icc: icc, resolution: statedResolution)
         var notes: [String] = []
         result.exif = selectedExif(selection, credits)
         if !selection.keepsNothing, let xmp {

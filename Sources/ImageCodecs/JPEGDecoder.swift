@@ -28,7 +28,8 @@ final class JPEGDecoder: ImageDecoder {
         self.handle = handle
         self.info = info
         var notes: [String] = []
-        let metadata = JPEGDecoder.metadata(of: handle, notes: &notes)
+        var metadata = JPEGDecoder.metadata(of: handle, notes: &notes)
+        metadata.resolution = Resolution(x: info.resolution_x, y: info.resolution_y)
         var header = ImageHeader(
             format: .jpeg, width: Int(info.width), height: Int(info.height),
             layout: info.is_cmyk != 0 ? .cmyk8 : .rgbx8, bitsPerChannel: 8, isGray: info.components == 1,

@@ -27,16 +27,20 @@ final class JPEGEncoder: ImageEncoder {
         settings.full_chroma = request.fullChroma ? 1 : 0
         settings.optimize = request.optimize ? 1 : 0
         settings.progressive = request.progressive ? 1 : 0
-        settings.omit_jfif = request.metadata.exif == nil ? 0 : 1
+        let (metadata, resolution) = (request.metadata, request.metadata.resolution)
+        let exifSaysAll = resolution == nil || resolution == metadata.exifResolution
+        settings.omit_jfif = metadata.exif != nil && exifSaysAll ? 1 : 0
+        settings.resolution_x = Int32(resolution?.x.rounded() ?? 0)
+        settings.resolution_y = Int32(resolution?.y.rounded() ?? 0)
         let pixels = request.width * request.height
         gainMap = request.gainMap
-        let reserve = pixels / 4 + request.metadata.totalBytes + (gainMap?.count ?? 0) + 32 << 10
+        let reserve = pixels / 4 + metadata.totalBytes + (gainMap?.count ?? 0) + 32 << 10
         handle = try opened { ic_jpeg_encoder_open(&settings, reserve, &$0) }
         // Two output buffers' worth while it grows, and all coefficients where tables come after a first pass.
         let coefficients = request.optimize || request.progressive ? pixels * 6 : 0
         workingBytes = pixels + reserve + coefficients + request.width * 64
         // Everything is set up, so a throw from here on runs `deinit`.
-        try write(request.metadata)
+        try write(metadata)
     }
 
     deinit {

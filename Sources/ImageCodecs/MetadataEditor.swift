@@ -15,7 +15,7 @@ extension ImageMetadata {
     package func edited(
         forWidth width: Int, height: Int, icc: [UInt8]?, isSRGB: Bool = false, format: ImageFormat
     ) -> (metadata: ImageMetadata, notes: [String]) {
-        var result = ImageMetadata(icc: icc)
+        var result = ImageMetadata(icc: icc, resolution: statedResolution)
         var notes: [String] = []
         if let exif {
             result.exif = ImageMetadata.editedExif(exif, width: width, height: height, isSRGB: isSRGB)

@@ -28,7 +28,8 @@ final class PNGDecoder: ImageDecoder {
         let chunks = PNGDecoder.walk(bytes)
         let colors = PNGDecoder.colors(info, coded: chunks.coded)
         let metadata = ImageMetadata(
-            exif: exif.isEmpty ? nil : Array(exif), xmp: xmp.isEmpty ? nil : Array(xmp), icc: colors.icc)
+            exif: exif.isEmpty ? nil : Array(exif), xmp: xmp.isEmpty ? nil : Array(xmp), icc: colors.icc,
+            resolution: Resolution(perMeter: info.resolution_x, info.resolution_y))
         hasEnd = chunks.hasEnd
         header = ImageHeader(
             format: .png, width: Int(info.width), height: Int(info.height), layout: layout,

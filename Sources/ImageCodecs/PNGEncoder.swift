@@ -38,6 +38,7 @@ final class PNGEncoder: ImageEncoder {
         settings.icc_size = icc.count
         settings.exif_size = exif.count
         settings.xmp_size = xmp.count
+        (settings.resolution_x, settings.resolution_y) = metadata.resolution?.perMeter ?? (0, 0)
         return try opened { error in
             icc.withUnsafeBufferPointer { icc in
                 exif.withUnsafeBufferPointer { exif in

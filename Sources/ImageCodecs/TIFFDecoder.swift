@@ -29,7 +29,7 @@ final class TIFFDecoder: ImageDecoder {
         let metadata = ImageMetadata(
             exif: TIFFExif.block(from: bytes), xmp: block(info.xmp, info.xmp_size),
             iptc: TIFFDecoder.iptc(block(info.iptc, info.iptc_size), of: bytes),
-            icc: block(info.icc, info.icc_size))
+            icc: block(info.icc, info.icc_size), resolution: Resolution(tiff: bytes))
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }
         if info.extra_channels > 0 { notes.append("\(info.extra_channels) extra channels were left out") }

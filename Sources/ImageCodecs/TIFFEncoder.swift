@@ -51,6 +51,8 @@ final class TIFFEncoder: ImageEncoder {
         settings.is_big_endian = parts?.isLittle == false ? 1 : 0
         settings.exif_start = UInt32(parts?.exifStart ?? 0)
         settings.gps_start = UInt32(parts?.gpsStart ?? 0)
+        settings.resolution_x = metadata.resolution?.x ?? 0
+        settings.resolution_y = metadata.resolution?.y ?? 0
         return try opened { error in
             icc.withUnsafeBufferPointer { icc in
                 xmp.withUnsafeBufferPointer { xmp in

@@ -41,6 +41,15 @@ struct TIFFStructure {
         number(at: entry.value.lowerBound, bytes: valueBytes(entry.type) ?? 0)
     }
 
+    /// The first number of an entry whose type is a ratio of whole numbers.
+    func ratio(of entry: Entry) -> Double? {
+        let start = entry.value.lowerBound
+        guard entry.type == 5, entry.count > 0, let numerator = number(at: start, bytes: 4),
+            let denominator = number(at: start + 4, bytes: 4), denominator > 0
+        else { return nil }
+        return Double(numerator) / Double(denominator)
+    }
+
     var firstDirectory: [Entry] { directory(at: (isBig ? number(at: 8, bytes: 8) : number(at: 4, bytes: 4)) ?? 0) }
 
     /// The entries of a directory whose values lie within the bytes.

@@ -286,6 +286,28 @@ import Testing
         #expect(!ImageMetadata(exif: written).isMarkedAdobeRGB, "what was converted does not say Adobe RGB any more")
     }
 
+    @Test func theResolutionOnPaperIsKeptAndTurnsWithThePicture() throws {
+        let folder = try TemporaryFolder()
+        let pixels = SamplePhotos.pixels(seed: 5, width: 60, height: 40)
+        let input = try folder.write(
+            "in.jpg", pixels,
+            EncodeRequest(
+                format: .jpeg, width: 60, height: 40, layout: .rgbx8,
+                metadata: ImageMetadata(exif: exif(orientation: 6), resolution: Resolution(x: 300, y: 150))))
+        for format in [ImageFormat.jpeg, .png, .tiff] {
+            let (turned, lying) = (folder.file("turned.\(format)"), folder.file("lying.\(format)"))
+            let result = export(
+                input,
+                to: [
+                    (turned, settings { ($0.format, $0.size, $0.metadata) = (format, .longEdge(30), .strip) }),
+                    (lying, settings { ($0.format, $0.turns) = (format, 1) }),
+                ])
+            #expect(result.status == .good)
+            #expect(try Decoded(turned).header.metadata.resolution == Resolution(x: 150, y: 300))
+            #expect(try Decoded(lying).header.metadata.resolution == Resolution(x: 300, y: 150))
+        }
+    }
+
     @Test func whatIsKeptOfThePicturesBeforeChangesNoByte() throws {
         let folder = try TemporaryFolder()
         let profiles = [nil, CameraProfile.adobeRGB.data(), CameraProfile.displayP3.data()]

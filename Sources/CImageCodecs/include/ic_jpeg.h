@@ -20,6 +20,9 @@ typedef struct ic_jpeg_info {
     int64_t coefficient_bytes;
     int32_t max_sampling_width;
     int32_t max_sampling_height;
+    /// Pixels an inch; 0 where the JFIF segment is missing or says nothing of them.
+    double resolution_x;
+    double resolution_y;
 } ic_jpeg_info;
 
 typedef struct ic_jpeg_decoder ic_jpeg_decoder;
@@ -61,6 +64,9 @@ typedef struct ic_jpeg_settings {
     int32_t progressive;
     /// Leave the JFIF segment out; an EXIF segment follows in its place.
     int32_t omit_jfif;
+    /// Pixels an inch for the JFIF segment; 0 for none.
+    int32_t resolution_x;
+    int32_t resolution_y;
 } ic_jpeg_settings;
 
 typedef struct ic_jpeg_encoder ic_jpeg_encoder;

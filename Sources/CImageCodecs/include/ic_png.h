@@ -23,6 +23,9 @@ typedef struct ic_png_info {
     size_t icc_size;
     const uint8_t *exif;
     size_t exif_size;
+    /// Pixels a metre; 0 without them.
+    uint32_t resolution_x;
+    uint32_t resolution_y;
 } ic_png_info;
 
 typedef struct ic_png_decoder ic_png_decoder;
@@ -60,6 +63,9 @@ typedef struct ic_png_settings {
     /// Ends with a zero byte, which counts in `xmp_size`.
     const uint8_t *xmp;
     size_t xmp_size;
+    /// Pixels a metre; 0 for none.
+    uint32_t resolution_x;
+    uint32_t resolution_y;
 } ic_png_settings;
 
 typedef struct ic_png_encoder ic_png_encoder;

@@ -72,6 +72,9 @@ typedef struct ic_tiff_settings {
     size_t icc_size;
     const uint8_t *xmp;
     size_t xmp_size;
+    /// Pixels an inch; 0 for none.
+    double resolution_x;
+    double resolution_y;
 } ic_tiff_settings;
 
 typedef struct ic_tiff_encoder ic_tiff_encoder;

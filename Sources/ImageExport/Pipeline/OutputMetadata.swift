@@ -2,7 +2,7 @@ package import ImageCodecs
 
 extension ImageHeader {
     /// The metadata of an output of this picture: what the settings keep of the input's, for an upright picture of the
-    /// output's size, and the profile of its colours.
+    /// output's size, the profile of its colours, and how many pixels an inch has on paper.
     ///
     /// - Parameters:
     ///   - settings: Of the output.
@@ -17,9 +17,12 @@ extension ImageHeader {
         let icc = color.embeddedProfile(for: settings.colorSpace)
         let credits = MetadataCredits(artist: settings.artist, copyright: settings.copyright)
         let selected = metadata.selected(settings.metadata, credits, format: format)
-        let edited = selected.metadata.edited(
+        var edited = selected.metadata.edited(
             forWidth: width, height: height, icc: icc, isSRGB: settings.colorSpace == .srgb && color.isTagged,
             format: format)
+        if Orientation(of: self, settings).isTransposed {
+            edited.metadata.resolution = edited.metadata.resolution?.transposed
+        }
         return (edited.metadata, selected.notes + edited.notes)
     }
 }
