@@ -99,7 +99,7 @@ int ic_exif_is_adobe_rgb(const uint8_t *exif, size_t size) {
 }
 
 uint8_t *ic_exif_copy_edited(
-    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_srgb, size_t *edited_size) {
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, ic_exif_color color, size_t *edited_size) {
     if (size > UINT32_MAX / 2) return NULL;
     ExifData *data = load(exif, size);
     if (!data) return NULL;
@@ -109,9 +109,12 @@ uint8_t *ic_exif_copy_edited(
     set_number(data, EXIF_IFD_0, EXIF_TAG_IMAGE_LENGTH, height);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_X_DIMENSION, width);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_Y_DIMENSION, height);
-    if (is_srgb) {
-        set_number(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, 1);
-        if (has_index(data, "R03")) set_index(data, "R98");
+    if (color != IC_EXIF_COLOR_KEPT) {
+        set_number(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, color == IC_EXIF_COLOR_SRGB ? 1 : 0xFFFF);
+        if (has_index(data, "R03")) {
+            if (color == IC_EXIF_COLOR_SRGB) set_index(data, "R98");
+            else remove_all(data->ifd[EXIF_IFD_INTEROPERABILITY]);
+        }
     }
     return saved_copy(data, edited_size);
 }

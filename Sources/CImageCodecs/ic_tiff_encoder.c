@@ -139,11 +139,11 @@ static int set_tags(ic_tiff_encoder *encoder) {
         uint32_t size = (uint32_t)settings->xmp_size;
         is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_XMLPACKET, size, settings->xmp);
     }
-    if (settings->resolution_x > 0 && settings->resolution_y > 0) {
-        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH) &&
-                  libtiff->TIFFSetField(tiff, TIFFTAG_XRESOLUTION, settings->resolution_x) &&
-                  libtiff->TIFFSetField(tiff, TIFFTAG_YRESOLUTION, settings->resolution_y);
-    }
+    // A baseline file says something: where nothing is known, that pixels are square.
+    int is_known = settings->resolution_x > 0 && settings->resolution_y > 0;
+    is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, is_known ? RESUNIT_INCH : RESUNIT_NONE) &&
+              libtiff->TIFFSetField(tiff, TIFFTAG_XRESOLUTION, is_known ? settings->resolution_x : 1.0) &&
+              libtiff->TIFFSetField(tiff, TIFFTAG_YRESOLUTION, is_known ? settings->resolution_y : 1.0);
     if (settings->exif_start) {
         is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_EXIFIFD, (uint64_t)settings->exif_start);
     }
@@ -192,6 +192,16 @@ void ic_tiff_encoder_close(ic_tiff_encoder *encoder) {
 
 void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *value) {
     encoder->libtiff->TIFFSetField(encoder->tiff, tag, value);
+}
+
+void ic_tiff_encoder_values(
+    ic_tiff_encoder *encoder, uint32_t tag, int32_t is_wide, const void *values, uint32_t count) {
+    static char name[] = "Windows";
+    // The library has no such tags of its own, and sets none that it does not know.
+    const TIFFFieldInfo field = {
+        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, is_wide ? TIFF_SHORT : TIFF_BYTE, FIELD_CUSTOM, 1, 1, name};
+    if (count == 0 || encoder->libtiff->TIFFMergeFieldInfo(encoder->tiff, &field, 1)) return;
+    encoder->libtiff->TIFFSetField(encoder->tiff, tag, count, values);
 }
 
 /// Keeps the channels of a row that the file has.

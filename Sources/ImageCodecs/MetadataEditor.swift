@@ -1,6 +1,23 @@
 import CImageCodecs
 import Glibc
 
+/// What EXIF says of colours.
+package enum EXIFColor: Sendable {
+    /// What it said, since they were not converted.
+    case kept
+    case srgb
+    /// Neither sRGB nor Adobe RGB; the profile says which.
+    case other
+
+    fileprivate var forC: ic_exif_color {
+        switch self {
+        case .kept: IC_EXIF_COLOR_KEPT
+        case .srgb: IC_EXIF_COLOR_SRGB
+        case .other: IC_EXIF_COLOR_OTHER
+        }
+    }
+}
+
 extension ImageMetadata {
     /// The metadata for an upright output of this size: EXIF orientation 1 and pixel sizes corrected, in XMP too,
     /// thumbnails left out, and nothing said of files behind the input, such as a gain map.
@@ -9,16 +26,16 @@ extension ImageMetadata {
     ///   - width: The output's, in pixels.
     ///   - height: The output's, in pixels.
     ///   - icc: The output's profile, which takes the place of the input's; nil for none.
-    ///   - isSRGB: The colours were converted to sRGB, which EXIF has to say too.
+    ///   - color: What EXIF is to say of the colours.
     ///   - format: What the output is written as; what its container cannot hold is left out.
     /// - Returns: The edited metadata, and what the person should be told about parts that were left out.
     package func edited(
-        forWidth width: Int, height: Int, icc: [UInt8]?, isSRGB: Bool = false, format: ImageFormat
+        forWidth width: Int, height: Int, icc: [UInt8]?, color: EXIFColor = .kept, format: ImageFormat
     ) -> (metadata: ImageMetadata, notes: [String]) {
         var result = ImageMetadata(icc: icc, resolution: statedResolution)
         var notes: [String] = []
         if let exif {
-            result.exif = ImageMetadata.editedExif(exif, width: width, height: height, isSRGB: isSRGB)
+            result.exif = ImageMetadata.editedExif(exif, width: width, height: height, color)
             if result.exif == nil { notes.append("the damaged EXIF block was left out") }
         }
         if let xmp {
@@ -37,11 +54,11 @@ extension ImageMetadata {
         exif?.withUnsafeBufferPointer { ic_exif_is_adobe_rgb($0.baseAddress, $0.count) != 0 } ?? false
     }
 
-    private static func editedExif(_ exif: [UInt8], width: Int, height: Int, isSRGB: Bool) -> [UInt8]? {
+    private static func editedExif(_ exif: [UInt8], width: Int, height: Int, _ color: EXIFColor) -> [UInt8]? {
         var size = 0
         let edited = exif.withUnsafeBufferPointer {
             ic_exif_copy_edited(
-                $0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), isSRGB ? 1 : 0, &size)
+                $0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), color.forC, &size)
         }
         guard let edited else { return nil }
         defer { free(edited) }

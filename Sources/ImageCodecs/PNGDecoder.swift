@@ -20,15 +20,17 @@ final class PNGDecoder: ImageDecoder {
         let layout: PixelLayout = info.bit_depth == 16 ? .rgba16 : info.has_alpha != 0 ? .rgba8 : .rgbx8
         let rowBytes = Int(info.width) * layout.bytesPerPixel
         // Two filtered rows, the inflater's window and, before them, profiles and texts.
-        bytesHeld = rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10
-        let exif = UnsafeBufferPointer(start: info.exif, count: info.exif_size)
-        var xmpLength = 0
-        let xmpStart = ic_png_decoder_xmp(handle, &xmpLength)
-        let xmp = UnsafeRawBufferPointer(start: xmpStart, count: xmpLength)
         let chunks = PNGDecoder.walk(bytes)
+        bytesHeld =
+            rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10
+            + 3 * chunks.late.reduce(0) { $0 + $1.count }
         let colors = PNGDecoder.colors(info, coded: chunks.coded)
+        var (exif, xmp) = PNGDecoder.metadata(of: handle, info)
+        if exif == nil || xmp == nil, let late = PNGDecoder.metadata(behindPictureOf: bytes, chunks.late) {
+            (exif, xmp) = (exif ?? late.exif, xmp ?? late.xmp)
+        }
         let metadata = ImageMetadata(
-            exif: exif.isEmpty ? nil : Array(exif), xmp: xmp.isEmpty ? nil : Array(xmp), icc: colors.icc,
+            exif: exif, xmp: xmp, icc: colors.icc,
             resolution: Resolution(perMeter: info.resolution_x, info.resolution_y))
         hasEnd = chunks.hasEnd
         header = ImageHeader(
@@ -56,6 +58,8 @@ final class PNGDecoder: ImageDecoder {
         var isAnimated = false
         /// What cICP says, which the library does not know.
         var coded: CodedColors?
+        /// Metadata that stands behind the picture.
+        var late: [Range<Int>] = []
         var hasEnd = false
     }
 
@@ -73,9 +77,48 @@ final class PNGDecoder: ImageDecoder {
             if kind.elementsEqual("cICP".utf8), isBeforePicture, length == 4, offset + 16 <= bytes.count {
                 chunks.coded = CodedColors(png: bytes[offset + 8..<offset + 12])
             }
+            if !isBeforePicture, kind.elementsEqual("eXIf".utf8) || kind.elementsEqual("iTXt".utf8),
+                length <= Self.mostMetadata, offset + 12 + length <= bytes.count
+            {
+                chunks.late.append(offset..<offset + 12 + length)
+            }
             offset += 12 + length
         }
         return chunks
+    }
+
+    /// Of one chunk behind the picture, and of all.
+    private static let mostMetadata = 4 << 20
+
+    private typealias Metadata = (exif: [UInt8]?, xmp: [UInt8]?)
+
+    private static func metadata(of handle: OpaquePointer, _ info: ic_png_info) -> Metadata {
+        func block(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { bytes.isEmpty ? nil : Array(bytes) }
+        var length = 0
+        let xmp = ic_png_decoder_xmp(handle, &length)
+        return (
+            block(UnsafeRawBufferPointer(start: info.exif, count: info.exif_size)),
+            block(UnsafeRawBufferPointer(start: xmp, count: length))
+        )
+    }
+
+    /// The library reads what stands behind the picture after its last row. Here it is read before the first one, out of a
+    /// file that has it in front of its picture; nil where there is nothing, or nothing sound.
+    private static func metadata(behindPictureOf bytes: UnsafeRawBufferPointer, _ chunks: [Range<Int>]) -> Metadata? {
+        guard !chunks.isEmpty, chunks.reduce(0, { $0 + $1.count }) <= mostMetadata else { return nil }
+        // Signature, and one gray pixel of which nothing follows.
+        let start: [UInt8] =
+            [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+            + [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55]
+        let end: [UInt8] = [0, 0, 0, 0] + Array("IDAT".utf8) + [0x35, 0xAF, 0x06, 0x1E]
+        let file = start + chunks.flatMap { bytes[$0] } + end
+        return file.withUnsafeBufferPointer { file in
+            var info = ic_png_info()
+            var error = ic_error()
+            guard let handle = ic_png_decoder_open(file.baseAddress, file.count, &info, &error) else { return nil }
+            defer { ic_png_decoder_close(handle) }
+            return metadata(of: handle, info)
+        }
     }
 
     /// The first of cICP, iCCP, sRGB, and gAMA with cHRM that is there and understood (PNG specification, third edition,

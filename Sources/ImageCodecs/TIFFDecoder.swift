@@ -32,7 +32,10 @@ final class TIFFDecoder: ImageDecoder {
             icc: block(info.icc, info.icc_size), resolution: Resolution(tiff: bytes))
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }
-        if info.extra_channels > 0 { notes.append("\(info.extra_channels) extra channels were left out") }
+        if info.extra_channels > 0 {
+            let channels = info.extra_channels == 1 ? "1 extra channel was" : "\(info.extra_channels) extra channels were"
+            notes.append("\(channels) left out" + (layout == .cmyk8 ? ", as is transparency of CMYK pictures" : ""))
+        }
         header = ImageHeader(
             format: .tiff, width: Int(info.width), height: Int(info.height), layout: layout,
             bitsPerChannel: min(Int(info.bits), 32), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,

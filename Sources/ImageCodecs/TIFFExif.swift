@@ -3,7 +3,11 @@ enum TIFFExif {
     /// Tags of the first directory that say something about the photograph, not about how its pixels are stored.
     private static let descriptive: Set<Int> = [
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
+        // Windows' rating, title, comment, author, keywords and subject.
+        0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F,
     ]
+    /// Resolution and orientation.
+    private static let keptByOtherMeans: Set<Int> = [0x0112, 0x011A, 0x011B, 0x0128]
     private static let exifPointer = 0x8769
     private static let gpsPointer = 0x8825
     /// Maker notes hold offsets that are only right where they were, and the interoperability pointer is one too.
@@ -31,8 +35,7 @@ enum TIFFExif {
         var fields = described.map { field($0, of: structure) }
         let exif = exifEntries.map { field($0, of: structure) }
         let gps = gpsEntries.map { field($0, of: structure) }
-        // Resolution and orientation alone are kept by other means.
-        let saysSomething = fields.contains { ![0x0112, 0x011A, 0x011B, 0x0128].contains($0.tag) }
+        let saysSomething = fields.contains { !keptByOtherMeans.contains($0.tag) }
         guard saysSomething || !exif.isEmpty || !gps.isEmpty else { return nil }
         if !exif.isEmpty { fields.append(Field(tag: exifPointer, type: 4, count: 1, data: [])) }
         if !gps.isEmpty { fields.append(Field(tag: gpsPointer, type: 4, count: 1, data: [])) }
@@ -58,6 +61,9 @@ enum TIFFExif {
         var isLittle: Bool
         /// Descriptive text of the first directory by tag.
         var texts: [(tag: Int, value: String)]
+        /// Descriptive bytes and 16-bit numbers of it by tag.
+        var bytesByTag: [(tag: Int, values: [UInt8])]
+        var numbersByTag: [(tag: Int, values: [UInt16])]
         /// Camera's directory and place, each followed by its longer values.
         var bytes: [UInt8]
         /// Where they begin in the file; nil for one that is not there.
@@ -72,13 +78,20 @@ enum TIFFExif {
             let first = structure.firstDirectory
             let texts = first.filter { $0.type == 2 && descriptive.contains($0.tag) }
                 .map { ($0.tag, String(decoding: structure.bytes[$0.value].prefix { $0 != 0 }, as: UTF8.self)) }
+            let plain = first.filter { descriptive.contains($0.tag) && !keptByOtherMeans.contains($0.tag) }
+            let numbers = plain.filter { $0.type == 3 }.map { entry in
+                let starts = stride(from: entry.value.lowerBound, to: entry.value.upperBound, by: 2)
+                return (entry.tag, starts.map { UInt16(structure.number(at: $0, bytes: 2) ?? 0) })
+            }
             let exif = subdirectory(exifPointer, first, structure).map { field($0, of: structure) }
             let gps = subdirectory(gpsPointer, first, structure).map { field($0, of: structure) }
             let exifBytes = exif.isEmpty ? [] : directory(exif, at: start, isLittle: structure.isLittle)
             let gpsStart = start + exifBytes.count
             let gpsBytes = gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: structure.isLittle)
             return Parts(
-                isLittle: structure.isLittle, texts: texts, bytes: exifBytes + gpsBytes,
+                isLittle: structure.isLittle, texts: texts,
+                bytesByTag: plain.filter { $0.type == 1 }.map { ($0.tag, Array(structure.bytes[$0.value])) },
+                numbersByTag: numbers, bytes: exifBytes + gpsBytes,
                 exifStart: exif.isEmpty ? nil : start, gpsStart: gps.isEmpty ? nil : gpsStart)
         }
     }

@@ -42,16 +42,34 @@ package final class ImageExporter {
     ///   - descriptor: The input, open for reading, which stays the caller's; nil opens the item's path.
     ///   - folder: Where all outputs lie, and beyond which none is written; nil takes each output's path as it is.
     ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
-    /// - Returns: The item with its outputs, which are to be committed; none where it was stopped or failed.
+    /// - Returns: The item with its outputs, which are to be committed; none where it was stopped or failed, but for those
+    ///   that can be made where others cannot.
     package func make(
         _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
         onProgress: (ItemProgress) -> Bool
     ) -> MadeItem {
+        var item = item
         var result = ItemResult(status: .good)
         var outputs: [WrittenOutput] = []
+        var refused: [ItemResult.Failure] = []
         do {
-            outputs = try withoutActuallyEscaping(onProgress) { onProgress in
-                try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
+            while true {
+                do {
+                    result = ItemResult(status: .good)
+                    outputs = try withoutActuallyEscaping(onProgress) { onProgress in
+                        try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
+                    }
+                    break
+                } catch let error as OutputError where !refused.isEmpty || item.outputs.count > 1 {
+                    // The others are made without it, from the start.
+                    refused.append(error.failure)
+                    item.outputs.removeAll { $0.path == error.path }
+                    if item.outputs.isEmpty { break }
+                }
+            }
+            if let first = refused.first {
+                result.status = .failed
+                result.failure = .init(code: first.code, reason: refused.map(\.reason).joined(separator: "; "))
             }
         } catch is Stopped {
             result.status = .stopped
@@ -114,10 +132,13 @@ package final class ImageExporter {
         var chains: [EncoderChain] = []
         let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
         for (index, output) in preparation.outputs.enumerated() {
-            let marks = try markMaker.marks(
-                of: output.item.settings, on: EncoderChain.inside(output.encode, output.item.settings), output.paint,
-                facts, item.limits, pulse)
-            let chain = try EncoderChain(output.encode, output.item.settings, marks: marks, paint: output.paint)
+            let settings = output.item.settings
+            let chain = try OutputError.naming(output.item.path) {
+                let marks = try markMaker.marks(
+                    of: settings, on: EncoderChain.inside(output.encode, settings), output.paint, facts, item.limits,
+                    pulse)
+                return try EncoderChain(output.encode, settings, marks: marks, paint: output.paint)
+            }
             chain.head.pulse = pulse
             result.workingBytes += chain.head.workingBytes
             chains.append(chain)
@@ -149,25 +170,28 @@ package final class ImageExporter {
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
             let file = try PendingFile(path: output.item.path, in: folder)
-            try pipeline.finish { step in
-                var progress = ItemProgress(done: source.height, total: source.height)
-                if step == .encoder {
-                    let seconds = output.encode.expectedSeconds
-                    progress.silentSeconds = seconds * chains[index].silence
-                    progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
-                }
-                try tell(progress)
-            } write: { bytes in
-                written.bytes = bytes.count
-                written.checksum = Checksum.xxh3(bytes)
-                // The encoder is done.
-                (latest.silentSeconds, latest.encode) = (nil, nil)
-                for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
-                    try pulse.check()
-                    let end = min(start + Self.writtenBytes, bytes.count)
-                    try file.write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            func finish() throws {
+                try pipeline.finish { step in
+                    var progress = ItemProgress(done: source.height, total: source.height)
+                    if step == .encoder {
+                        let seconds = output.encode.expectedSeconds
+                        progress.silentSeconds = seconds * chains[index].silence
+                        progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
+                    }
+                    try tell(progress)
+                } write: { bytes in
+                    written.bytes = bytes.count
+                    written.checksum = Checksum.xxh3(bytes)
+                    // The encoder is done.
+                    (latest.silentSeconds, latest.encode) = (nil, nil)
+                    for start in stride(from: 0, to: bytes.count, by: Self.writtenBytes) {
+                        try pulse.check()
+                        let end = min(start + Self.writtenBytes, bytes.count)
+                        try file.write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                    }
                 }
             }
+            try OutputError.naming(output.item.path, finish)
             if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds
@@ -213,6 +237,7 @@ package final class ImageExporter {
     /// Why an input has no output, of what its pipeline threw.
     package static func failure(_ error: any Error) -> ItemResult.Failure {
         switch error {
+        case let error as OutputError: failure(error.cause)
         case let error as ExportFailure: ItemResult.Failure(code: error.code, reason: error.reason)
         case let error as CodecError: ItemResult.Failure(code: error.code.rawValue, reason: error.reason)
         case let error as LaneError: ItemResult.Failure(code: "device", reason: error.description)

@@ -116,4 +116,25 @@ import Testing
         #expect(ended.status == 65)
         #expect(ended.errors.contains("photo-0001.jpg: watermark") && ended.errors.contains("cut.png"))
     }
+
+    @Test func aPictureMarkThatIsDamagedIsPutOnNothing() throws {
+        let photo = try Data(contentsOf: URL(fileURLWithPath: place.path + "/photos/photo-0001.jpg"))
+        try photo.prefix(photo.count / 2).write(to: URL(fileURLWithPath: place.path + "/cut.jpg"))
+        let ended = try place.bgrun("export", "photos", "--out", "out", "--watermark", "cut.jpg")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("cut.jpg: it is damaged"), "\(ended.errors)")
+        #expect(try place.contents("out").isEmpty)
+    }
+
+    @Test(arguments: ["\u{65E5}\u{672C}", "   ", "(c)\tMe", "{year} \u{65E5}"])
+    func aTextThatNoPictureCanHaveIsRefusedBeforeAnythingStarts(text: String) throws {
+        let command = ["export", "photos", "--out", "out", "--watermark-text", text, "--json"]
+        for options in [command, command + ["--dry-run"]] {
+            let ended = try CommandRun(options, in: place).end()
+            #expect(ended.status == 64, "\(ended.errors)")
+            #expect(ended.errors.contains("DejaVu"), "\(ended.errors)")
+            #expect(try ended.json()["outcome"] as? String == "failed.watermark")
+        }
+        #expect(!place.exists("out"))
+    }
 }

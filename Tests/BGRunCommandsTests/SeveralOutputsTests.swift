@@ -43,6 +43,40 @@ import Testing
         #expect(try place.contents("again") == made)
     }
 
+    @Test func anOutputThatCannotBeMadeLeavesTheOthers() throws {
+        func export() throws -> String {
+            let ended = try place.bgrun(
+                "export", "photos/photo-0001.jpg", "--out", "out", "--output", "size=100", "--output",
+                "size=90,max-bytes=10", "--output", "size=80,format=png", "--output", "size=70,crop=10x10+60000+0")
+            #expect(ended.status == 65)
+            return ended.errors
+        }
+        let told = try export()
+        #expect(told.contains("/out/photo-0001-90.jpg cannot be made: its output cannot have 10 bytes"), "\(told)")
+        #expect(told.contains("/out/photo-0001-70.jpg cannot be made: the crop lies outside"), "\(told)")
+        let first = try files()
+        #expect(first.keys.sorted() == ["photo-0001-100.jpg", "photo-0001-80.png"])
+        let alone = try place.bgrun(
+            "export", "photos/photo-0001.jpg", "--out", "alone", "--output", "size=100", "--output",
+            "size=80,format=png")
+        #expect(alone.status == 0)
+        #expect(try place.contents("alone") == place.contents("out"))
+        // They are there, and what failed is tried again.
+        #expect(try export().contains("photo-0001-90.jpg"))
+        #expect(try files() == first)
+    }
+
+    @Test func outputsOfAFileKeepTheirNamesWhenOneIsLeft() throws {
+        try place.write("outputs: {web: {size: 200}, small: {size: 60}}\n", to: "outputs.yml")
+        let command = ["export", "photos", "--out", "out", "--outputs", "outputs.yml", "--json"]
+        #expect(try CommandRun(command, in: place).end().status == 0)
+        let first = try files()
+        try place.write("outputs: {web: {size: 200}}\n", to: "outputs.yml")
+        let ended = try CommandRun(command, in: place).end()
+        #expect((try ended.json()["counts"] as? [String: Int])?["current"] == 3)
+        #expect(try files() == first)
+    }
+
     @Test func eachOutputHasAPresetOfItsOwn() throws {
         for (look, saturation) in [("gray", -1), ("vivid", 1)] {
             try place.write("operations: [{saturation: \(saturation)}]\n", to: "\(look).yml")

@@ -177,6 +177,102 @@ import Testing
         #expect(try page("photos/sheet.\(ending)").header.width > 5 * 60)
     }
 
+    /// Makes pages of two pictures each of what is in `photos`.
+    private func pages(of inputs: [String] = ["photos"], into out: String, flags: [String] = []) throws
+        -> CommandRun.Ended
+    {
+        let shape = ["--pages", "--columns", "2", "--rows", "1", "--tile", "60x40", "--captions", "none", "--force"]
+        return try CommandRun(["contact-sheet"] + inputs + ["--out", out] + shape + flags, in: place).end()
+    }
+
+    private func names(_ summary: [String: Any], _ key: String) -> [String] {
+        (summary[key] as? [String] ?? []).map { ($0 as NSString).lastPathComponent }
+    }
+
+    @Test(arguments: ["photos/s.jpg", "s.jpg"]) func pagesOfAnEarlierSheetAreNoPicturesAndAreNamed(out: String) throws {
+        let made = try pages(into: out)
+        #expect(made.status == 0 && !made.errors.contains("earlier sheet"), "\(made.errors)")
+        let folder = (out as NSString).deletingLastPathComponent
+        func path(_ name: String) -> String { place.path + (folder.isEmpty ? "/" : "/\(folder)/") + name }
+        // As long as that many are made, they all give way.
+        #expect(try names(pages(into: out, flags: ["--json"]).json(), "olderPages") == [])
+        let older = try Data(contentsOf: URL(filePath: path("s-4.jpg")))
+        // A picture that is named like a page, and pages of other names, are something else.
+        try FileManager.default.copyItem(atPath: path("s-1.jpg"), toPath: path("s-04.jpg"))
+        try FileManager.default.copyItem(atPath: path("s-1.jpg"), toPath: path("other-1.jpg"))
+        try FileManager.default.copyItem(atPath: place.path + "/photos/photo-0007.jpg", toPath: path("s-9.jpg"))
+        for name in ["photo-0004", "photo-0005", "photo-0006", "photo-0007"] {
+            try FileManager.default.removeItem(atPath: place.path + "/photos/\(name).jpg")
+        }
+        // Beside the photographs they are pictures too, and fill a third page.
+        let (shown, left) = folder.isEmpty ? (3, ["s-3.jpg", "s-4.jpg"]) : (6, ["s-4.jpg"])
+        let fewer = try pages(into: out, flags: ["--json"])
+        #expect(fewer.status == 0, "\(fewer.errors)")
+        let summary = try fewer.json()
+        #expect(summary["shown"] as? Int == shown && summary["outcome"] as? String == "completed")
+        #expect(names(summary, "olderPages") == left)
+        for name in left {
+            #expect(fewer.errors.contains("\(path(name)) is of an earlier sheet and was left.\n"), "\(fewer.errors)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: path("s-4.jpg"))) == older)
+    }
+
+    @Test func pagesThatAShellNamesAreNoPicturesEither() throws {
+        #expect(try pages(into: "photos/s.jpg").status == 0)
+        let inputs = try FileManager.default.contentsOfDirectory(atPath: place.path + "/photos").sorted()
+        #expect(inputs.contains("s-4.jpg"))
+        let again = try pages(of: inputs.map { "photos/" + $0 }, into: "photos/s.jpg", flags: ["--json"])
+        #expect(try again.status == 0 && again.json()["shown"] as? Int == 7, "\(again.errors)")
+        // On one page they are all of an earlier sheet.
+        let arguments = ["contact-sheet", "photos", "--out", "photos/s.jpg", "--tile", "60x40", "--json"]
+        let one = try CommandRun(arguments, in: place).end()
+        #expect(try one.json()["shown"] as? Int == 7, "\(one.errors)")
+        #expect(try names(one.json(), "olderPages") == ["s-1.jpg", "s-2.jpg", "s-3.jpg", "s-4.jpg"])
+    }
+
+    @Test func whatKeepsPagesFromBeingMadeIsInTheSummary() throws {
+        try place.write("mine", to: "q.jpg")
+        let photo = "photos/photo-0001.jpg"
+        let cases: [([String], Int32, String, String)] = [
+            (["contact-sheet", "nope", "--out", "s.jpg"], 66, "failed.missingInput", "does not exist"),
+            (["contact-sheet", "photos", "--out", "q.jpg"], 73, "failed.outputExists", "exists already"),
+            (["contact-sheet", photo, "--out", photo, "--force"], 64, "failed.overwritesInput", "an input itself"),
+            (["contact-sheet", "photos", "--out", "s.jpg", "--font", "./no.ttf"], 69, "failed.fontMissing", "no.ttf"),
+            (["preview", "nope.jpg", "--out", "s.jpg"], 66, "failed.missingInput", "does not exist"),
+            (["preview", photo, "--out", "q.jpg"], 73, "failed.outputExists", "exists already"),
+            (["preview", "q.jpg", "--out", "s.jpg"], 65, "failed.unknownFormat", "q.jpg"),
+        ]
+        for (arguments, status, outcome, words) in cases {
+            let ended = try CommandRun(arguments + ["--json"], in: place).end()
+            #expect(ended.status == status && ended.errors.contains(words), "\(arguments) \(ended.errors)")
+            let summary = try ended.json()
+            #expect(summary["outcome"] as? String == outcome, "\(summary)")
+            #expect((summary["message"] as? String)?.contains(words) == true, "\(summary)")
+            #expect(!place.exists("s.jpg"))
+        }
+        let missing = try place.bgrun("contact-sheet", "nope", "--out", "s.jpg", "--progress", "json")
+        #expect(missing.status == 66 && missing.output.isEmpty)
+        let line = try JSONSerialization.jsonObject(with: Data(missing.errors.utf8)) as? [String: Any]
+        #expect(line?["event"] as? String == "finished", "\(missing.errors)")
+        let summary = try #require(line?["summary"] as? [String: Any])
+        let problems = summary["problems"] as? [[String: Any]] ?? []
+        #expect(problems.map { $0["input"] as? String } == ["\(place.path)/nope"])
+        #expect(problems.map { $0["code"] as? String } == ["missing"])
+    }
+
+    @Test func aPageThatIsTooLargeIsToldHowToBecomeSmaller() throws {
+        for number in 0..<17 {
+            try PictureFile.write([9, 9, 9, 255], width: 8, height: 8, to: place.path + "/photos/p\(number).png")
+        }
+        let shape = ["--columns", "1", "--tile", "16x4096", "--captions", "none"]
+        for (flags, words) in [([], "--pages"), (["--pages", "--rows", "20"], "--rows")] {
+            let arguments = ["contact-sheet", "photos", "--out", "s.jpg"] + shape + flags
+            let ended = try CommandRun(arguments, in: place).end()
+            #expect(ended.status == 64 && ended.errors.contains(words), "\(ended.errors)")
+            #expect(!place.exists("s.jpg"))
+        }
+    }
+
     @Test func aPictureOfTheFolderIsNotTakenForAnOldPage() throws {
         for (number, photo) in try Photos.small.get().prefix(3).enumerated() {
             try place.put(photo, at: "numbered/photo-\(number + 1).jpg")

@@ -80,6 +80,19 @@ import Testing
         #expect(try bytes("out/a-small.jpg") <= 12 << 10)
     }
 
+    @Test func whatIsNoPictureInALimitIsSaid() throws {
+        try place.putPhotos(1)
+        let text = String(repeating: "a long description ", count: 2_000)
+        try place.write(text, to: "text")
+        try ExifTool.run(["-overwrite_original", "-ImageDescription<=text", "photos/photo-0001.jpg"], in: place)
+        let command = ["export", "photos", "--out", "out", "--size", "60", "--max-bytes", "20k"]
+        let ended = try CommandRun(command, in: place).end()
+        #expect(ended.status == 65)
+        #expect(
+            ended.errors.contains("--metadata strip") && !ended.errors.contains("smaller --size"), "\(ended.errors)")
+        #expect(try CommandRun(command + ["--metadata", "strip"], in: place).end().status == 0)
+    }
+
     @Test(arguments: [
         ["--format", "png", "--max-bytes", "1M"], ["--format", "webp", "--lossless", "--max-bytes", "1M"],
         ["--max-bytes", "much"], ["--size", "0mp"], ["--size", "100", "--gravity", "top"],

@@ -105,6 +105,36 @@ import Testing
         #expect(try place.bgrun("verify", "out").status == 0)
     }
 
+    @Test func whereTheInputIsGoneNoCommandMakesItAnew() throws {
+        try exported()
+        let files = FileManager.default
+        for name in ["photo-0001", "photo-0002"] { try files.removeItem(at: url("out/\(name).jpg")) }
+        try Data(contentsOf: url("out/photo-0004.jpg")).write(to: url("out/photo-0003.jpg"))
+        for name in ["photo-0001", "photo-0003"] { try files.removeItem(at: url("photos/\(name).jpg")) }
+        let ended = try place.bgrun("verify", "out")
+        #expect(ended.status == 65)
+        func gone(_ name: String) -> String { "its input \(place.path)/photos/\(name).jpg is not there any more\n" }
+        #expect(ended.errors.contains("photo-0001.jpg: missing: it is not there, and " + gone("photo-0001")))
+        #expect(ended.errors.contains("out/photo-0003.jpg: changed: "), "\(ended.errors)")
+        #expect(ended.errors.contains("; " + gone("photo-0003")), "\(ended.errors)")
+        #expect(ended.errors.contains("This makes the others anew"), "\(ended.errors)")
+        let problems = try #require(try place.bgrun("verify", "out", "--json").json()["problems"] as? [[String: Any]])
+        let remedied = problems.filter { $0["remedy"] != nil }.compactMap { $0["input"] as? String }
+        #expect(remedied == ["\(place.path)/out/photo-0002.jpg"])
+        // Nothing is left to be told a command for.
+        try files.removeItem(at: url("photos/photo-0002.jpg"))
+        let last = try place.bgrun("verify", "out")
+        #expect(last.status == 65 && !last.errors.contains("bgrun export"), "\(last.errors)")
+    }
+
+    @Test func aFileIsNoFolderToVerify() throws {
+        try place.write("mine", to: "notes.txt")
+        let ended = try place.bgrun("verify", "notes.txt", "--json")
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("notes.txt is a file, not a folder"), "\(ended.errors)")
+        #expect(try ended.json()["outcome"] as? String == "failed.notAFolder")
+    }
+
     @Test func aBitThatFlippedShowsAlthoughSizeAndTimeAreTheSame() throws {
         try exported("--format", "png")
         let path = place.path + "/out/photo-0002.png"

@@ -44,4 +44,29 @@ struct ExifToolTests {
         #expect(lines.contains("[IPTC] Keywords : alpha") == (format == .jpeg))
         #expect(!lines.contains { $0.contains("Thumbnail") || $0.contains("Warning") }, "\(lines)")
     }
+
+    @Test
+    func `what Windows says of a photograph goes into a TIFF and out of it`() throws {
+        let folder = try ToolFolder()
+        let input = folder.path("input.jpg")
+        try Data(encoded(Picture.sample(width: 60, height: 40), as: .jpeg)).write(to: input)
+        try folder.run(
+            "exiftool",
+            [
+                "-q", "-overwrite_original", "-EXIF:Rating=4", "-EXIF:XPTitle=A title", "-EXIF:XPKeywords=one;two",
+                input.path,
+            ])
+        var file = Array(try Data(contentsOf: input))
+        for format in [ImageFormat.tiff, .jpeg] {
+            let metadata = try decode(file).header.metadata.edited(
+                forWidth: 60, height: 40, icc: nil, format: format
+            ).metadata
+            file = try encoded(Picture.sample(width: 60, height: 40), as: format) { $0.metadata = metadata }
+            let output = folder.path("output.\(format.rawValue)")
+            try Data(file).write(to: output)
+            let report = try folder.run(
+                "exiftool", ["-s3", "-EXIF:Rating", "-EXIF:XPTitle", "-EXIF:XPKeywords", "-Warning", output.path])
+            #expect(report.split(separator: "\n") == ["4", "A title", "one;two"], "\(format)")
+        }
+    }
 }

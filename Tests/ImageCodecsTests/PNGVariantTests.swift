@@ -20,6 +20,27 @@ struct PNGVariantTests {
         }
     }
 
+    @Test(arguments: [0, 2, 3], [false, true])
+    func `metadata behind the picture counts as much as in front of it`(kind: Int, isDamaged: Bool) throws {
+        let exif = MetadataTests.exif(isBigEndian: true)
+        let xmp = Array("XML:com.adobe.xmp\0\0\0\0\0<x:xmpmeta/>".utf8)
+        var writer = PNGWriter(width: 6, height: 4) { x, _, _ in x % 2 }
+        writer.kind = kind
+        if kind == 3 { writer.palette = [1, 2, 3, 4, 5, 6] }
+        writer.last = [("tEXt", Array("Title\0x".utf8)), ("eXIf", exif), ("iTXt", xmp)]
+        var file = writer.file()
+        if isDamaged {
+            let place = try #require(file.firstRange(of: Array("eXIf".utf8))).upperBound + exif.count
+            file[place] ^= 1
+        }
+        let header = try decode(file).header
+        #expect(header.metadata.exif == (isDamaged ? nil : exif))
+        #expect(header.orientation == (isDamaged ? 1 : 6))
+        #expect(header.metadata.xmp == Array("<x:xmpmeta/>".utf8))
+        writer.more = [("eXIf", MetadataTests.exif(isBigEndian: false))]
+        #expect(try decode(writer.file()).header.metadata.exif == MetadataTests.exif(isBigEndian: false))
+    }
+
     @Test(arguments: [1, 2, 4, 8], [false, true])
     func `a palette gives its colours and its transparency`(bits: Int, isInterlaced: Bool) throws {
         let colors = 1 << bits

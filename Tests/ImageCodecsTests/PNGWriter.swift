@@ -10,6 +10,8 @@ struct PNGWriter {
     var transparency: [UInt8] = []
     /// Further chunks behind the header.
     var more: [(kind: String, data: [UInt8])] = []
+    /// Those behind the picture.
+    var last: [(kind: String, data: [UInt8])] = []
     /// The value of a sample at x, y and channel.
     var sample: (Int, Int, Int) -> Int
 
@@ -22,7 +24,9 @@ struct PNGWriter {
         for chunk in more { bytes += PNGWriter.chunk(chunk.kind, chunk.data) }
         if !palette.isEmpty { bytes += PNGWriter.chunk("PLTE", palette) }
         if !transparency.isEmpty { bytes += PNGWriter.chunk("tRNS", transparency) }
-        return bytes + PNGWriter.chunk("IDAT", PNGWriter.stored(rows())) + PNGWriter.chunk("IEND", [])
+        bytes += PNGWriter.chunk("IDAT", PNGWriter.stored(rows()))
+        for chunk in last { bytes += PNGWriter.chunk(chunk.kind, chunk.data) }
+        return bytes + PNGWriter.chunk("IEND", [])
     }
 
     /// The picture's lines, pass by pass (PNG specification, section 8.2).

@@ -73,7 +73,7 @@ struct TIFFTests {
         let decoded = try decode(writer.file())
         #expect(decoded.header.layout == .rgbx8)
         #expect(decoded.samples(3, 2) == [66, 67, 68, 255])
-        #expect(decoded.header.notes == ["1 extra channels were left out"])
+        #expect(decoded.header.notes == ["1 extra channel was left out"])
     }
 
     @Test(arguments: [32, 64])

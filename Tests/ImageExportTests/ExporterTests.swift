@@ -284,6 +284,12 @@ import Testing
         #expect(compare(byEXIF.samples, plain.samples, peak: 255).worst > 20)
         let written = try #require(byEXIF.header.metadata.exif)
         #expect(!ImageMetadata(exif: written).isMarkedAdobeRGB, "what was converted does not say Adobe RGB any more")
+        let wide = folder.file("wide.jpg")
+        let toP3 = settings { $0.colorSpace = .displayP3 }
+        #expect(export(folder.file("exif.jpg"), to: [(wide, toP3)]).status == .good)
+        let exif = try #require(try Decoded(wide).header.metadata.exif)
+        #expect(!ImageMetadata(exif: exif).isMarkedAdobeRGB)
+        #expect(exif.firstRange(of: Array("R98".utf8)) == nil)
     }
 
     @Test func theResolutionOnPaperIsKeptAndTurnsWithThePicture() throws {

@@ -95,6 +95,10 @@ import Testing
         let outside = export(
             input, to: [(folder.file("out"), settings { $0.crop = .box(width: 10, height: 10, x: 60, y: 0) })])
         #expect(outside.failure?.code == "crop")
+        let cut = export(
+            input, to: [(folder.file("cut.png"), settings { $0.crop = .box(width: 10, height: 10, x: 55, y: 0) })])
+        #expect(cut.status == .good)
+        #expect(cut.notes == ["of the crop of 10x10 only 5x10 lie within the picture"])
         let across = try exported(folder, input, "across") { $0.crop = .box(width: 50, height: 50, x: 40, y: 10) }
         #expect((across.width, across.height) == (20, 30))
     }

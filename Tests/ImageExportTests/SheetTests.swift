@@ -125,6 +125,30 @@ import Testing
         #expect(inked(36..<66, 58..<70) == 0)
     }
 
+    @Test(arguments: [
+        ("\u{fc}\u{f1}\u{ed} \u{65e5}\u{672c}\u{8a9e}.jpg", "\u{fc}\u{f1}\u{ed} ???.jpg"),
+        ("a\nb\tc\u{1b}d\u{7f}\u{85}.jpg", "a?b?c?d??.jpg"), ("\r\n", "??"), ("\u{10FFFD} \u{e9}", "? \u{e9}"),
+    ])
+    func onlyLettersThatTheFontLacksAndControlCharactersBecomeQuestionMarks(name: String, shown: String) throws {
+        let folder = try TemporaryFolder()
+        let captions = try Captions(
+            font: FontCatalogue.file(for: Captions.font), limits: DecodeLimits(), pulse: pulse)
+        let tile = try color(50, folder, width: 300, height: 200)
+        var layout = SheetLayout(
+            columns: 1, rows: 1, tileWidth: 200, tileHeight: 20, captionHeight: 20, gap: 2, background: [255, 255, 255])
+        func set(_ caption: String) throws -> [UInt8] {
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            return try page(folder, layout, [[SheetTile(picture: tile, caption: caption)]], captions: captions).bytes
+        }
+        let made = try set(name)
+        #expect(try made == set(shown))
+        #expect(try made != set(String(repeating: "?", count: shown.count + 1)))
+        // Where it is too long for its room as well.
+        layout.tileWidth = 60
+        #expect(try set(name + name + name) == set(shown + shown + shown))
+    }
+
     @Test func aPageThatIsNotCommittedLeavesNothing() throws {
         let folder = try TemporaryFolder()
         let tile = SheetTile(picture: try color(50, folder), caption: nil)

@@ -125,7 +125,8 @@ struct OutputFlags: ParsableArguments {
     @Option(
         help: .init(
             """
-            Path below the output folder, made of {dir} {stem} {type} {size} {format} {index} {ext}. {dir} is the folder \
+            Path below the output folder, made of {dir} {stem} {type} {size} {format} {index} {ext}; by default {stem}.{ext}, \
+            and {stem}-{size}.{ext} for outputs of a file or several of --output. {dir} is the folder \
             of the picture below the one that was named; a template without it keeps that folder in front. {type} is the \
             ending of its name.
             """, valueName: "template"))

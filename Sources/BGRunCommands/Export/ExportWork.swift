@@ -26,7 +26,9 @@ struct ExportWork: Work {
         inputs = command.inputs.map(CanonicalPath.input)
         decodeLimits = command.limits.limits
         specs = try command.outputs.specs()
-        let fallback = specs.count > 1 ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
+        // Outputs of a file may come and go, and those that stay keep their names.
+        let hasSeveral = specs.count > 1 || command.outputs.outputs != nil
+        let fallback = hasSeveral ? "{stem}-{size}.{ext}" : "{stem}.{ext}"
         templates = try specs.map { spec in try NameTemplate(spec.name ?? fallback) }
         job = command.job
         identity = [folder] + inputs + specs.map { JSONText.encode($0.settings) + ($0.name ?? "") }

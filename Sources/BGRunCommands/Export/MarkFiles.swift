@@ -1,4 +1,6 @@
+import ChunkedCompute
 import Foundation
+import Glibc
 import ImageCodecs
 import ImageExport
 
@@ -17,20 +19,15 @@ enum MarkFiles {
                 }
                 specs[index].settings.pictureMark?.file = MarkFile(path: path, checksum: checksum)
             }
-            if let font = specs[index].settings.textMark?.font.path {
+            if let text = specs[index].settings.textMark {
                 let path: String
                 do throws(ExportFailure) {
-                    path = try fontFile(font)
+                    path = try fontFile(text.font.path)
                 } catch {
-                    return .refused(
-                        "font", .unavailable,
-                        """
-                        bgrun: nothing was started: \(error.reason). Install one (e.g. apt-get install fonts-dejavu-core), or \
-                        name a file with --font.
-
-                        """)
+                    return noFont(error.reason)
                 }
                 guard let checksum = files.note(path) else { return missing(path) }
+                if let ending = check(text, font: path) { return ending }
                 specs[index].settings.textMark?.font = MarkFile(path: path, checksum: checksum)
             }
         }
@@ -43,7 +40,42 @@ enum MarkFiles {
         return try FontCatalogue.file(for: font)
     }
 
+    private static func noFont(_ reason: String) -> WorkEnding {
+        .refused(
+            "font", .unavailable,
+            """
+            bgrun: nothing was started: \(reason). Install one (e.g. apt-get install fonts-dejavu-core), or \
+            name a file with --font.
+
+            """)
+    }
+
+    /// Whether the font has what is the same in every picture's text.
+    private static func check(_ text: TextMark, font path: String) -> WorkEnding? {
+        let face: Typeface
+        do {
+            face = try Typeface(path: path, limits: DecodeLimits(), pulse: CodecPulse { true })
+        } catch {
+            return noFont(ImageExporter.failure(error).reason)
+        }
+        do {
+            try MarkMaker.check(text, face: face)
+            return nil
+        } catch {
+            let reason = ImageExporter.failure(error).reason
+            return .refused(
+                "watermark", .usage,
+                "bgrun: nothing was started: \(reason), in the font \(path.onOneLine). --font names another one.\n")
+        }
+    }
+
     private static func missing(_ path: String) -> WorkEnding {
-        .missing([InputProblem(path: path, code: "missing", reason: "it does not exist or cannot be read")])
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let isFile = isThere && status.st_mode & S_IFMT == S_IFREG
+        let reason = isFile ? "it cannot be read" : isThere ? "it is no file" : "it does not exist"
+        // A name may have a colon; a place that is not known looks like one.
+        let hint = path.last { $0 == ":" || $0 == "/" } == ":" ? "; or what follows its last colon is no place" : ""
+        return .missing([InputProblem(path: path, code: "missing", reason: reason + hint)])
     }
 }

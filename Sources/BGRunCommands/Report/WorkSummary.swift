@@ -111,7 +111,8 @@ struct WorkSummary: Encodable {
         }
         let remedies = Set(problems.compactMap(\.remedy)).sorted()
         if !remedies.isEmpty {
-            text += "This makes them anew, once what is damaged or changed is removed:\n"
+            let them = problems.allSatisfy { $0.remedy != nil } ? "them" : "the others"
+            text += "This makes \(them) anew, once what is damaged or changed is removed:\n"
             for remedy in remedies { text += "  \(remedy.onOneLine)\n" }
         }
         return text

@@ -4,6 +4,7 @@ import Foundation
 import ImageCodecs
 import ImageExport
 import TaskModel
+import TaskStore
 
 /// Carries out `bgrun contact-sheet`: one picture after the other, a row of tiles in memory.
 final class ContactSheet {
@@ -39,6 +40,22 @@ final class ContactSheet {
 
     /// - Throws: An exit status, after telling what is wrong.
     func make() throws {
+        do {
+            try makePages()
+        } catch let refusal as SheetRefusal {
+            summary.outcome = refusal.outcome
+            summary.message = refusal.text
+            (summary.pages, summary.shown) = ([], 0)
+            try tell(refusal.text)
+            throw refusal.status.code
+        }
+        let isSound = summary.problems.isEmpty
+        summary.outcome = isSound ? "completed" : "completedWithFailures"
+        try tell(summary.text)
+        guard isSound else { throw ExitStatus.doneWithFailures.code }
+    }
+
+    private func makePages() throws {
         let photos = try photos()
         summary.pictures = photos.count
         let columns = min(command.columns, photos.count)
@@ -46,6 +63,9 @@ final class ContactSheet {
         let parts = stride(from: 0, to: photos.count, by: perPage).map { photos[$0..<min($0 + perPage, photos.count)] }
         try output.check(pages: parts.count, inputs: Set(photos.map(\.key)))
         let captions = try captions()
+        let paths = Set(parts.indices.map { PathKey(output.path(page: $0, of: parts.count)) })
+        // They are looked at before this process gives up its rights.
+        let older = output.standingPages.filter { !paths.contains(PathKey($0)) && Self.isPage($0) }
         try SheetConfinement.begin(reading: photos.map(\.path), writing: output)
         do {
             var pages: [SheetPage] = []
@@ -62,29 +82,36 @@ final class ContactSheet {
             if summary.shown == 0 { summary.pages = [] }
             for page in pages where summary.shown > 0 { try page.commit(mayReplace: output.replaces) }
         } catch {
-            throw SheetOutput.told(error)
+            let smaller =
+                command.pages
+                ? "Ask for smaller tiles, or fewer of them with --columns and --rows."
+                : "Divide the pictures over several pages with --pages, or ask for smaller tiles."
+            throw SheetOutput.refusal(error, smaller: smaller)
         }
-        try end()
+        if summary.shown > 0 { summary.olderPages = older }
     }
 
     /// What is to be shown; what is no picture and was not named is passed over.
     private func photos() throws -> [InputFile] {
         let scan = InputScan(command.inputs.map(CanonicalPath.input), excluding: "")
-        if !scan.missing.isEmpty { throw WorkEnding.missing(scan.missing).told() }
+        for problem in scan.missing {
+            summary.problems.append(
+                .init(input: problem.path, status: .failed, code: problem.code, reason: problem.reason))
+        }
+        if !scan.missing.isEmpty { throw SheetRefusal(WorkEnding.missing(scan.missing)) }
         for problem in scan.problems { note(problem.path, .failed, problem.code, problem.reason) }
         var photos = scan.files.filter {
             $0.isNamed || PictureNames.promisePicture($0.name) || ContentCheck.looksLikePicture($0.path)
         }
         // Pages of an earlier run among the pictures are none of them; a picture at the path of a page is one.
-        let pages = (photos.count - 1) / picturesOfAPage(photos.count) + 1
-        let paths = Set([output.path] + (0..<pages).map { output.path(page: $0, of: pages) })
         photos.removeAll { file in
-            guard !file.isNamed, paths.contains(file.path), Self.isPage(file.path) else { return false }
-            display.note("\(file.path): passed over, a page of this sheet goes there")
+            guard output.hasPageName(file.path), Self.isPage(file.path) else { return false }
+            display.note("\(file.path): passed over, it is a page of this sheet or of an earlier one")
             return true
         }
         guard !photos.isEmpty else {
-            throw Trouble.told("there is no picture in what was named.", fix: "Nothing was made.", .missingInput)
+            throw SheetRefusal(
+                "nothingFound", .missingInput, "there is no picture in what was named.", fix: "Nothing was made.")
         }
         return photos
     }
@@ -108,11 +135,11 @@ final class ContactSheet {
             let path = font.contains("/") ? CanonicalPath.input(font) : try FontCatalogue.file(for: font)
             return try Captions(font: path, limits: limits, pulse: pulse)
         } catch {
-            throw Trouble.told(
-                "there are no captions: \(ImageExporter.failure(error).reason).",
-                fix:
-                    "Install a font (e.g. apt-get install fonts-dejavu-core), name a file with --font, or add --captions none.",
-                .unavailable)
+            let fix =
+                "Install a font (e.g. apt-get install fonts-dejavu-core), name a file with --font, "
+                + "or add --captions none."
+            throw SheetRefusal(
+                "fontMissing", .unavailable, "there are no captions: \(ImageExporter.failure(error).reason).", fix: fix)
         }
     }
 
@@ -155,12 +182,9 @@ final class ContactSheet {
             device: "CPU", force: false)
     }
 
-    private func end() throws {
-        let isSound = summary.problems.isEmpty
-        display.ended(
-            outcome: isSound ? "completed" : "completedWithFailures", summary: JSONText.encode(summary),
-            text: summary.text)
-        if command.json { try StandardOutput.print(JSONText.encode(summary) + "\n") }
-        guard isSound else { throw ExitStatus.doneWithFailures.code }
+    private func tell(_ text: String) throws {
+        let json = JSONText.encode(summary)
+        display.ended(outcome: summary.outcome, summary: json, text: text)
+        if command.json { try StandardOutput.print(json + "\n") }
     }
 }

@@ -9,7 +9,8 @@ struct ContactSheetCommand: ParsableCommand {
         discussion: """
             Inputs are files and folders, with everything below them, in order of name. Pages appear all at once when \
             the last one is made, or not at all. The place of a picture that cannot be read stays empty, and the picture \
-            is named.
+            is named. Pages of an earlier sheet of the same name are no pictures; those that are not made anew are left, \
+            and are named too.
 
             EXAMPLES
               bgrun contact-sheet photos --out sheet.jpg
@@ -19,6 +20,7 @@ struct ContactSheetCommand: ParsableCommand {
             EXIT STATUS
               0    every picture is on a page
               64   the command cannot be carried out as given, or a page would be too large for its format
+                   (--pages divides the pictures over several)
               65   the pages were made, but some pictures are damaged or could not be read (they are listed)
               66   an input that was named does not exist, or there is none; nothing was made
               69   a font or a library of a format is missing; nothing was made
@@ -61,7 +63,7 @@ struct ContactSheetCommand: ParsableCommand {
     @Flag(help: "Replace pages that are there.")
     var force = false
 
-    @Flag(help: "Print a summary as JSON on standard output.")
+    @Flag(help: "Print a summary as JSON on standard output, also of why nothing was made.")
     var json = false
 
     @Option(help: .init("auto, plain, json or none.", valueName: "mode"))

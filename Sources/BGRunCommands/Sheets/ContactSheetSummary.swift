@@ -26,6 +26,10 @@ struct ContactSheetSummary: Encodable {
 
     /// Raised when a field changes its meaning or goes away.
     let version = 1
+    /// `completed`, `completedWithFailures`, or `failed.` and a code where nothing was begun.
+    var outcome = "completed"
+    /// Why nothing was begun, for a person.
+    var message: String?
     /// All that were found.
     var pictures = 0
     /// Those on the pages.
@@ -34,11 +38,14 @@ struct ContactSheetSummary: Encodable {
     var left = 0
     var pages: [Page] = []
     var problems: [Problem] = []
+    /// Files of an earlier sheet of the same name that are no pages of this one.
+    var olderPages: [String] = []
 
     /// For a person, a line each.
     var text: String {
         guard !pages.isEmpty else { return "No picture could be read; nothing was made.\n" }
         let lines = pages.map { "\($0.path.onOneLine): \($0.width)x\($0.height), \($0.bytes) bytes" }
-        return (lines + ["\(shown) of \(pictures) pictures shown"]).joined(separator: "\n") + "\n"
+        let older = olderPages.map { "\($0.onOneLine) is of an earlier sheet and was left." }
+        return (lines + ["\(shown) of \(pictures) pictures shown"] + older).joined(separator: "\n") + "\n"
     }
 }

@@ -34,14 +34,27 @@ struct Preview {
 
     /// - Throws: An exit status, after telling what is wrong.
     func make() throws {
+        do {
+            try makePicture()
+        } catch let refusal as SheetRefusal {
+            StandardError.write(refusal.text)
+            if printsJSON {
+                let summary = Summary(outcome: refusal.outcome, message: refusal.text, input: input)
+                try StandardOutput.print(JSONText.encode(summary) + "\n")
+            }
+            throw refusal.status.code
+        }
+    }
+
+    private func makePicture() throws {
         var status = stat()
         guard stat(input, &status) == 0 else {
-            throw Trouble.told("\(input) does not exist.", fix: "Name a picture.", .missingInput)
+            throw SheetRefusal("missingInput", .missingInput, "\(input) does not exist.", fix: "Name a picture.")
         }
         try output.check(pages: 1, inputs: [FileKey(status)])
         var specs = [spec]
         var files = SideFiles()
-        if let ending = MarkFiles.look(at: &specs, noting: &files) { throw ending.told() }
+        if let ending = MarkFiles.look(at: &specs, noting: &files) { throw SheetRefusal(ending) }
         var settings = specs[0].settings
         if !isSized, !showsBefore { settings.size = .longEdge(Self.longEdge) }
         let captions = captions()
@@ -56,7 +69,7 @@ struct Preview {
             limits: limits)
         let result = ImageExporter().export(item) { _ in true }
         if let failure = result.failure {
-            throw SheetOutput.told(ExportFailure(failure.code, failure.reason), of: input)
+            throw SheetOutput.refusal(ExportFailure(failure.code, failure.reason), of: input)
         }
         guard let file = result.outputs.first else { preconditionFailure("what did not fail has an output") }
         try tell(file, damage: result.status == .damaged ? result.notes : [])
@@ -67,7 +80,7 @@ struct Preview {
         do {
             made = try drawBoth(settings, captions)
         } catch {
-            throw SheetOutput.told(error, of: input)
+            throw SheetOutput.refusal(error, of: input)
         }
         try tell(made.0, damage: made.1)
     }
@@ -129,19 +142,24 @@ struct Preview {
     private struct Summary: Encodable {
         /// Raised when a field changes its meaning or goes away.
         let version = 1
-        let input: String
-        let path: String
-        let width: Int
-        let height: Int
-        let bytes: Int
-        let damage: [String]
+        /// `completed`, `completedWithFailures` for a damaged input, or `failed.` and a code where nothing was made.
+        var outcome: String
+        /// Why nothing was made, for a person.
+        var message: String?
+        var input: String
+        // Of what was made.
+        var path: String?
+        var width: Int?
+        var height: Int?
+        var bytes: Int?
+        var damage: [String] = []
     }
 
     private func tell(_ file: ItemResult.Output, damage: [String]) throws {
         if printsJSON {
             let summary = Summary(
-                input: input, path: file.path, width: file.width, height: file.height, bytes: file.bytes,
-                damage: damage)
+                outcome: damage.isEmpty ? "completed" : "completedWithFailures", input: input, path: file.path,
+                width: file.width, height: file.height, bytes: file.bytes, damage: damage)
             try StandardOutput.print(JSONText.encode(summary) + "\n")
         } else {
             StandardError.write("\(file.path.onOneLine): \(file.width)x\(file.height), \(file.bytes) bytes\n")

@@ -43,7 +43,7 @@ struct PreviewCommand: ParsableCommand {
     @Flag(help: "Replace the file that is there.")
     var force = false
 
-    @Flag(help: "Print what was made as JSON on standard output.")
+    @Flag(help: "Print what was made, or why nothing was, as JSON on standard output.")
     var json = false
 
     @OptionGroup(title: "OUTPUT") var output: OutputFlags

@@ -7,15 +7,15 @@ enum SheetConfinement {
     /// - Parameters:
     ///   - files: What may still be read.
     ///   - output: Where pages may be made.
-    /// - Throws: An exit status, after telling what went wrong.
-    static func begin(reading files: [String], writing output: SheetOutput) throws {
+    /// - Throws: What went wrong.
+    static func begin(reading files: [String], writing output: SheetOutput) throws(SheetRefusal) {
         let folder = OutputTrouble.nearestFolder(OutputFolderGuard.parent(output.path))
         do throws(ConfinementFailure) {
             try Confinement.confine(
                 to: DriverPlaces.libraries + files.map { Grant($0, .read) } + [Grant(folder, .produce)],
                 mayExecute: false)
         } catch {
-            throw Trouble.told("\(error)", fix: "Nothing was made.", .bug)
+            throw SheetRefusal("confinement", .bug, "\(error)", fix: "Nothing was made.")
         }
     }
 }

@@ -1,8 +1,9 @@
-import ArgumentParser
 import ChunkedCompute
+import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import TaskStore
 
 /// The file, or the files, that a command makes pages of pictures into.
 struct SheetOutput {
@@ -40,6 +41,30 @@ struct SheetOutput {
         pages > 1 ? "\(path[..<dot])-\(page + 1)\(path[dot...])" : path
     }
 
+    /// Whether a path is the sheet's own, or that of a page of it, with any number.
+    func hasPageName(_ path: String) -> Bool {
+        guard PathKey(path) != PathKey(self.path) else { return true }
+        let (stem, ending) = (Array("\(self.path[..<dot])-".utf8), Array(self.path[dot...].utf8))
+        let bytes = Array(path.utf8)
+        guard bytes.count > stem.count + ending.count, bytes.starts(with: stem),
+            bytes.suffix(ending.count).elementsEqual(ending)
+        else { return false }
+        let number = bytes[stem.count..<bytes.count - ending.count]
+        return number.first != UInt8(ascii: "0") && number.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    }
+
+    /// Files beside the sheet that have the names of pages of it, in order of their bytes.
+    var standingPages: [String] {
+        let folder = OutputFolderGuard.parent(path)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let paths = names.map { folder == "/" ? "/" + $0 : folder + "/" + $0 }
+        return paths.filter { path in
+            var status = stat()
+            // What is no file is not opened.
+            return hasPageName(path) && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     /// Where the extension begins.
     private var dot: String.Index {
         let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
@@ -49,26 +74,35 @@ struct SheetOutput {
     /// - Parameters:
     ///   - pages: How many there will be.
     ///   - inputs: Files that are never replaced, by whatever name they are reached.
-    /// - Throws: An exit status, after telling what stands in the way.
-    func check(pages: Int, inputs: Set<FileKey>) throws {
-        if let ending = WorkEnding.missingLibrary(of: [format]) { throw ending.told() }
+    /// - Throws: What stands in the way.
+    func check(pages: Int, inputs: Set<FileKey>) throws(SheetRefusal) {
+        if let ending = WorkEnding.missingLibrary(of: [format]) { throw SheetRefusal(ending) }
         for path in (0..<pages).map({ path(page: $0, of: pages) }) {
             var status = stat()
             guard stat(path, &status) == 0 else { continue }
             guard !inputs.contains(FileKey(status)) else {
-                throw Trouble.told("overwritesInput: \(path) is an input itself.", fix: "Name another file.", .usage)
+                throw SheetRefusal(
+                    "overwritesInput", .usage, "overwritesInput: \(path) is an input itself.",
+                    fix: "Name another file.")
             }
-            guard replaces else { throw WholeFile.exists(path) }
+            guard replaces else {
+                throw SheetRefusal(
+                    "outputExists", .cannotCreate, "\(path) exists already.",
+                    fix: "Name another file, or add --force.")
+            }
         }
     }
 
-    /// Tells why no page was made.
+    /// Why no page was made.
     ///
     /// - Parameters:
     ///   - error: What came in between.
     ///   - input: The one picture that was to be shown.
+    ///   - smaller: What to do about a page that is too large for its format.
     /// - Returns: What the command has to throw.
-    static func told(_ error: any Error, of input: String? = nil) -> ExitCode {
+    static func refusal(
+        _ error: any Error, of input: String? = nil, smaller: String = "Ask for a smaller page."
+    ) -> SheetRefusal {
         let failure = ImageExporter.failure(error)
         let status: ExitStatus =
             switch failure.code {
@@ -81,25 +115,13 @@ struct SheetOutput {
             }
         // What befalls the output names that itself.
         let place = status == .doneWithFailures ? input.map { "\($0): " } ?? "" : ""
-        return Trouble.told("nothing was made: \(place)\(failure.reason).", fix: fix(failure), status)
-    }
-
-    private static func fix(_ failure: ItemResult.Failure) -> String {
-        switch failure.code {
-        case "outputExists": "Name another file, or add --force."
-        case "encode": "Ask for a smaller page."
-        case "diskFull": "Make room there."
-        default: "Nothing was changed."
-        }
-    }
-}
-
-extension WorkEnding {
-    /// Tells why a command that is no job does not begin.
-    ///
-    /// - Returns: What the command has to throw.
-    func told() -> ExitCode {
-        StandardError.write(text)
-        return status.code
+        let fix =
+            switch failure.code {
+            case "outputExists": "Name another file, or add --force."
+            case "encode": smaller
+            case "diskFull": "Make room there."
+            default: "Nothing was changed."
+            }
+        return SheetRefusal(failure.code, status, "nothing was made: \(place)\(failure.reason).", fix: fix)
     }
 }

@@ -16,7 +16,8 @@ struct VerifyPlan: WorkPlan {
     private(set) var settled: [InputRecord] = []
     /// Files that bgrun did not make.
     private(set) var passedOver: [InputRecord] = []
-    private let remedies: [Int64: String]
+    /// By job, as lines for a shell.
+    private let commands: [Int64: String]
 
     let refusals: [PlanRefusal] = []
     /// Nothing is written.
@@ -24,17 +25,22 @@ struct VerifyPlan: WorkPlan {
 
     init(_ folder: String, _ scan: InputScan, _ journal: TaskStore) throws(StoreError) {
         let made = try journal.pictures(below: folder)
-        let commands = try journal.commands(of: Set(made.map(\.job)))
-        remedies = commands.compactMapValues { RecordedCommand(journaled: $0)?.shellText }
+        commands = try journal.commands(of: Set(made.map(\.job))).compactMapValues {
+            RecordedCommand(journaled: $0)?.shellText
+        }
         for made in made {
             if let file = InputFile(output: made.output.path) {
                 items.append(Item(file: file, made: made))
             } else {
+                let stands = Self.whatStands(at: made.output.path)
+                let isGone = Self.isGone(made.input)
                 settled.append(
                     InputRecord(
                         input: made.output.path, status: .failed, code: "missing",
-                        reason: "it was made from \(made.input), and \(Self.absence(of: made.output.path))",
-                        remedy: remedies[made.job]))
+                        reason: isGone
+                            ? "\(stands ?? "it is not there"), and \(Self.absence(of: made.input))"
+                            : "it was made from \(made.input), and \(stands ?? "is not there")",
+                        remedy: isGone ? nil : commands[made.job]))
             }
         }
         guard !made.isEmpty else { return }
@@ -50,14 +56,24 @@ struct VerifyPlan: WorkPlan {
         }
     }
 
-    /// Why there is no file at a path, in words.
-    private static func absence(of path: String) -> String {
+    /// What stands at the path of an output in place of a file, in words; nil where nothing does.
+    private static func whatStands(at path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return lstat(path, &status) == 0 ? "a link that leads nowhere stands there" : "is not there"
+            return lstat(path, &status) == 0 ? "a link that leads nowhere stands there" : nil
         }
         return "a \(InputScan.kind(status)) stands there"
     }
+
+    /// Whether there is surely no file at the path of an input, so that no command makes anything of it. One that cannot be
+    /// looked at may be there.
+    private static func isGone(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }
+        return status.st_mode & S_IFMT != S_IFREG
+    }
+
+    private static func absence(of input: String) -> String { "its input \(input) is not there any more" }
 
     var itemCount: Int { items.count }
     var inputCount: Int { items.count + settled.count }
@@ -89,7 +105,13 @@ struct VerifyPlan: WorkPlan {
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
         let item = items[item]
         var record = InputRecord(item.file, result, current: [], device: device, seconds: seconds)
-        if record.isFailure { record.remedy = remedies[item.made.job] }
+        guard record.isFailure else { return [record] }
+        if Self.isGone(item.made.input) {
+            let reasons = [record.reason, Self.absence(of: item.made.input)].compactMap(\.self)
+            record.reason = reasons.joined(separator: "; ")
+        } else {
+            record.remedy = commands[item.made.job]
+        }
         return [record]
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ImageCodecs
 import SchedulingCore
 import TaskModel
@@ -19,6 +20,17 @@ struct VerifyWork: Work {
     }
 
     var inputs: [String] { [folder] }
+
+    /// Set where something else than a folder was named: for other kinds of work, that is an output that cannot be made.
+    var refusal: WorkEnding? {
+        var status = stat()
+        guard stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
+        let kind = status.st_mode & S_IFMT == S_IFREG ? "file" : InputScan.kind(status)
+        return .refused(
+            "notAFolder", .usage,
+            "bgrun: nothing was started.\n  notAFolder: \(folder.onOneLine) is a \(kind), not a folder. "
+                + "Name a folder that pictures were exported to.\n")
+    }
 
     /// What bgrun wrote is no bomb, however little it takes.
     var decodeLimits: DecodeLimits {

@@ -59,7 +59,8 @@ struct JobFlags: ParsableArguments {
         help: .init(
             """
             Time for inputs in work after a stop, e.g. 500ms or 5s (default), and up to six times that for an encode that is \
-            to end by then; what is not done then is done by the next run.
+            to end by then; what is not done then is done by the next run. A job of the service has 5s at most when it is \
+            stopped from outside, by Ctrl-C too.
             """, valueName: "time"), transform: TimeSpan.parse)
     var grace = TimeSpan(duration: .seconds(5))
 

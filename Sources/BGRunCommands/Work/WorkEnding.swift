@@ -87,6 +87,12 @@ struct WorkEnding {
             text: "Stopped before anything was started. Run the same command to go on.\n")
     }
 
+    /// Tells the person, and a program that asked for it, what no display has told.
+    func show(json: Bool) {
+        StandardError.write(text)
+        if json { _ = StandardOutput.write(summary + "\n") }
+    }
+
     /// Tells the host, whose packets hold only so much.
     func tell(_ host: JobHost) {
         func end(_ summary: String) -> JobEnd {

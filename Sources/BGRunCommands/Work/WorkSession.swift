@@ -27,7 +27,7 @@ struct WorkSession<Kind: Work> {
             var work = work
             // What can be known to be missing is said at once.
             if let ending = work.prepare() {
-                StandardError.write(ending.text)
+                ending.show(json: flags.json)
                 throw ending.status.code
             }
             throw try submit(work, flags)
@@ -83,7 +83,7 @@ struct WorkSession<Kind: Work> {
         if let host {
             ending.tell(host)
         } else if !ending.text.isEmpty {
-            StandardError.write(ending.text)
+            ending.show(json: flags.json)
         }
         return ending.status
     }

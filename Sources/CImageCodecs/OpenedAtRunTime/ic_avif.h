@@ -7,6 +7,7 @@
 _Static_assert(AVIF_VERSION_MAJOR == 0 && AVIF_VERSION_MINOR == 11, "libavif.so.15 has the structures of 0.11");
 
 #define IC_AVIF_FUNCTIONS(FUNCTION)                                                                                    \
+    FUNCTION(avifCropRectConvertCleanApertureBox)                                                                      \
     FUNCTION(avifDecoderCreate)                                                                                        \
     FUNCTION(avifDecoderDestroy)                                                                                       \
     FUNCTION(avifDecoderNextImage)                                                                                     \
@@ -18,11 +19,13 @@ _Static_assert(AVIF_VERSION_MAJOR == 0 && AVIF_VERSION_MINOR == 11, "libavif.so.
     FUNCTION(avifEncoderFinish)                                                                                        \
     FUNCTION(avifEncoderSetCodecSpecificOption)                                                                        \
     FUNCTION(avifImageCreate)                                                                                          \
+    FUNCTION(avifImageCreateEmpty)                                                                                     \
     FUNCTION(avifImageDestroy)                                                                                         \
     FUNCTION(avifImageRGBToYUV)                                                                                        \
     FUNCTION(avifImageSetMetadataExif)                                                                                 \
     FUNCTION(avifImageSetMetadataXMP)                                                                                  \
     FUNCTION(avifImageSetProfileICC)                                                                                   \
+    FUNCTION(avifImageSetViewRect)                                                                                     \
     FUNCTION(avifImageYUVToRGB)                                                                                        \
     FUNCTION(avifRGBImageSetDefaults)                                                                                  \
     FUNCTION(avifRWDataFree)                                                                                           \

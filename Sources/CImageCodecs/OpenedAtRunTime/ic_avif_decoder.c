@@ -6,6 +6,8 @@
 typedef struct avif_state {
     const ic_avif_table *avif;
     avifDecoder *decoder;
+    /// The part of the coded picture that is the picture.
+    avifCropRect part;
 } avif_state;
 
 static ic_status fail(const avif_state *state, avifResult result, ic_error *error) {
@@ -20,6 +22,20 @@ static ic_status fail(const avif_state *state, avifResult result, ic_error *erro
     case AVIF_RESULT_UNSUPPORTED_DEPTH: return ic_fail(error, IC_UNSUPPORTED, "AVIF: %s", reason);
     default: return ic_fail(error, IC_DAMAGED, "AVIF: %s", reason);
     }
+}
+
+/// What the clean aperture leaves, which comes before turns and mirrors (ISO 23000-22, 7.3.6.7); all where there is none that
+/// can be.
+static avifCropRect visible_part(const avif_state *state) {
+    const avifImage *image = state->decoder->image;
+    avifCropRect part = {0, 0, image->width, image->height};
+    avifDiagnostics reason;
+    if (image->transformFlags & AVIF_TRANSFORM_CLAP &&
+        !state->avif->avifCropRectConvertCleanApertureBox(
+            &part, &image->clap, image->width, image->height, image->yuvFormat, &reason)) {
+        part = (avifCropRect){0, 0, image->width, image->height};
+    }
+    return part;
 }
 
 static void close_avif(void *opaque) {
@@ -45,8 +61,9 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     if (result == AVIF_RESULT_OK) result = avif->avifDecoderParse(decoder);
     if (result != AVIF_RESULT_OK) return fail(state, result, error);
     const avifImage *image = decoder->image;
-    info->width = (int32_t)image->width;
-    info->height = (int32_t)image->height;
+    state->part = visible_part(state);
+    info->width = (int32_t)state->part.width;
+    info->height = (int32_t)state->part.height;
     info->bits = (int32_t)image->depth;
     info->is_wide = image->depth > 8;
     info->has_alpha = decoder->alphaPresent;
@@ -68,22 +85,32 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     return IC_OK;
 }
 
-static ic_status decode_avif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
-    avif_state *state = opaque;
-    avifResult result = state->avif->avifDecoderNextImage(state->decoder);
-    if (result != AVIF_RESULT_OK) return fail(state, result, error);
-    if (!ic_may_go_on(&target->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
-    const avifImage *image = state->decoder->image;
-    if (image->width != (uint32_t)info->width || image->height != (uint32_t)info->height) {
-        return ic_fail(error, IC_DAMAGED, "The AVIF's picture has another size than its header says");
-    }
+static avifResult convert(
+    const avif_state *state, const avifImage *image, const ic_picture_info *info, const ic_picture_target *target) {
     avifRGBImage rgb;
     state->avif->avifRGBImageSetDefaults(&rgb, image);
     rgb.format = AVIF_RGB_FORMAT_RGBA;
     rgb.depth = info->is_wide ? 16 : 8;
     rgb.pixels = target->rows;
     rgb.rowBytes = (uint32_t)target->stride_bytes;
-    result = state->avif->avifImageYUVToRGB(image, &rgb);
+    return state->avif->avifImageYUVToRGB(image, &rgb);
+}
+
+static ic_status decode_avif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
+    avif_state *state = opaque;
+    avifResult result = state->avif->avifDecoderNextImage(state->decoder);
+    if (result != AVIF_RESULT_OK) return fail(state, result, error);
+    if (!ic_may_go_on(&target->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
+    const avifImage *image = state->decoder->image;
+    const avifCropRect part = visible_part(state);
+    if (memcmp(&part, &state->part, sizeof part) != 0) {
+        return ic_fail(error, IC_DAMAGED, "The AVIF's picture has another size than its header says");
+    }
+    avifImage *view = state->avif->avifImageCreateEmpty();
+    if (!view) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding AVIF");
+    result = state->avif->avifImageSetViewRect(view, image, &part);
+    if (result == AVIF_RESULT_OK) result = convert(state, view, info, target);
+    state->avif->avifImageDestroy(view);
     return result == AVIF_RESULT_OK ? IC_OK : fail(state, result, error);
 }
 

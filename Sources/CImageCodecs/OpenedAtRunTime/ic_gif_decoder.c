@@ -130,12 +130,13 @@ static ic_status open_gif(const ic_picture_source *source, void **opaque, ic_pic
     state->source = *source;
     if (find_first_frame(state, error) != IC_OK) return error->status;
     const GifImageDesc *frame = &state->frame;
-    info->width = state->file->SWidth;
-    info->height = state->file->SHeight;
-    if (frame->Width <= 0 || frame->Height <= 0 || frame->Left < 0 || frame->Top < 0 ||
-        frame->Left + frame->Width > info->width || frame->Top + frame->Height > info->height) {
-        return ic_fail(error, IC_DAMAGED, "The GIF's first frame does not lie on its canvas");
+    if (frame->Width <= 0 || frame->Height <= 0 || frame->Left < 0 || frame->Top < 0) {
+        return ic_fail(error, IC_DAMAGED, "The GIF's first frame has no size");
     }
+    // Many say no size of their screen, or too small a one: the canvas then grows to hold the frame.
+    int right = frame->Left + frame->Width, bottom = frame->Top + frame->Height;
+    info->width = right > state->file->SWidth ? right : state->file->SWidth;
+    info->height = bottom > state->file->SHeight ? bottom : state->file->SHeight;
     info->bits = 8;
     info->primaries = 1;
     info->transfer = 13;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ic_picture_internal.h"
+#include "ic_jp2_boxes.h"
 
 #define IC_OPENJPEG_FUNCTIONS(FUNCTION)                                                                                \
     FUNCTION(opj_create_decompress)                                                                                    \
@@ -48,6 +48,9 @@ typedef struct openjpeg_state {
     /// The file with other lengths of tile parts, where some go beyond its end: the library reserves memory for them.
     uint8_t *corrected;
     int64_t tile_bytes;
+    ic_jp2_boxes boxes;
+    ic_jp2_layout layout;
+    int is_ycc;
     opj_stream_t *stream;
     opj_codec_t *codec;
     opj_image_t *image;
@@ -105,27 +108,6 @@ static void close_openjpeg(void *opaque) {
     free(state);
 }
 
-static uint32_t number(const uint8_t *bytes, int count) {
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++) value = value << 8 | bytes[i];
-    return value;
-}
-
-/// Where the codestream begins: in a box of its own (ISO/IEC 15444-1, annex I), or at once. The size where none does.
-static size_t codestream_start(const uint8_t *bytes, size_t size) {
-    if (size >= 4 && number(bytes, 4) == 0xFF4FFF51) return 0;
-    size_t place = 0;
-    while (size - place >= 16) {
-        uint64_t length = number(bytes + place, 4);
-        size_t head = length == 1 ? 16 : 8;
-        if (length == 1) length = (uint64_t)number(bytes + place + 8, 4) << 32 | number(bytes + place + 12, 4);
-        if (memcmp(bytes + place + 4, "jp2c", 4) == 0) return place + head;
-        if (length < head || length > size - place) return size;
-        place += (size_t)length;
-    }
-    return size;
-}
-
 static int64_t tiles_along(uint32_t end, uint32_t begin, uint32_t step) {
     return step == 0 || end <= begin ? 0 : ((int64_t)end - begin + step - 1) / step;
 }
@@ -134,18 +116,18 @@ static int64_t tiles_along(uint32_t end, uint32_t begin, uint32_t step) {
 static ic_status check_size(openjpeg_state *state, size_t start, ic_error *error) {
     if (state->source.size - start < 4 + SHORTEST_SIZE) return IC_OK;
     const uint8_t *segment = state->source.bytes + start + 4;
-    if (number(segment - 2, 2) != SIZE) return IC_OK;
-    uint32_t right = number(segment + 4, 4), bottom = number(segment + 8, 4);
-    uint32_t left = number(segment + 12, 4), top = number(segment + 16, 4);
+    if (ic_jp2_number(segment - 2, 2) != SIZE) return IC_OK;
+    uint32_t right = ic_jp2_number(segment + 4, 4), bottom = ic_jp2_number(segment + 8, 4);
+    uint32_t left = ic_jp2_number(segment + 12, 4), top = ic_jp2_number(segment + 16, 4);
     if (left < right && top < bottom) {
         ic_status status = ic_check_pixels(&state->source, right - left, bottom - top, error);
         if (status != IC_OK) return status;
     }
-    int64_t columns = tiles_along(right, number(segment + 28, 4), number(segment + 20, 4));
-    int64_t rows = tiles_along(bottom, number(segment + 32, 4), number(segment + 24, 4));
+    int64_t columns = tiles_along(right, ic_jp2_number(segment + 28, 4), ic_jp2_number(segment + 20, 4));
+    int64_t rows = tiles_along(bottom, ic_jp2_number(segment + 32, 4), ic_jp2_number(segment + 24, 4));
     // The library refuses more tiles than this.
     if (columns > UINT16_MAX || rows > UINT16_MAX || columns * rows > UINT16_MAX) return IC_OK;
-    state->tile_bytes = columns * rows * (TILE_BYTES + (int64_t)number(segment + 36, 2) * TILE_COMPONENT_BYTES);
+    state->tile_bytes = columns * rows * (TILE_BYTES + (int64_t)ic_jp2_number(segment + 36, 2) * TILE_COMPONENT_BYTES);
     if (state->tile_bytes <= LARGEST_TILE_BYTES) return IC_OK;
     return ic_fail(
         error, IC_LIMIT, "The JPEG 2000 has too many tiles: %lld bytes of memory are needed for %lld tiles",
@@ -160,7 +142,7 @@ static int correct_lengths(openjpeg_state *state, size_t start) {
         if (!marker) break;
         place = (size_t)(marker - state->source.bytes);
         size_t left = size - place;
-        if (number(marker, 4) != START_OF_TILE_PART || number(marker + 6, 4) <= left) continue;
+        if (ic_jp2_number(marker, 4) != START_OF_TILE_PART || ic_jp2_number(marker + 6, 4) <= left) continue;
         if (!state->corrected) {
             state->corrected = malloc(size);
             if (!state->corrected) return 0;
@@ -188,9 +170,38 @@ static int set_up(openjpeg_state *state) {
     library->opj_set_warning_handler(state->codec, keep_warning, state);
     opj_dparameters_t parameters;
     library->opj_set_default_decoder_parameters(&parameters);
+    // These boxes are read here: what comes out has to be known before the pixels, and a palette then takes no memory.
+    parameters.flags |= OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG;
     // What is there of a file that ends early is decoded.
     return library->opj_setup_decoder(state->codec, &parameters) &&
            library->opj_decoder_set_strict_mode(state->codec, OPJ_FALSE);
+}
+
+/// What the picture is made of, by the boxes around the codestream.
+static ic_status read_layout(openjpeg_state *state, ic_picture_info *info, ic_error *error) {
+    ic_jp2_box icc;
+    uint32_t space = ic_jp2_color_space(&state->boxes, &icc);
+    if (space == IC_JP2_CMYK) {
+        return ic_fail(
+            error, IC_UNSUPPORTED, "The JPEG 2000 picture is in CMYK, which is not read from this format");
+    }
+    ic_jp2_layout *layout = &state->layout;
+    ic_status status = ic_jp2_arrange(&state->boxes, state->image->numcomps, layout, error);
+    if (status != IC_OK) return status;
+    state->is_ycc = layout->colors == 3 && (space == IC_JP2_SYCC || space == IC_JP2_EYCC);
+    info->has_alpha = layout->alpha != IC_JP2_OPAQUE;
+    info->is_gray = layout->colors == 1;
+    info->icc = icc.bytes;
+    info->icc_size = icc.size;
+    for (int i = 0; i < (info->has_alpha ? 4 : 3); i++) {
+        const ic_jp2_channel *channel = &layout->channels[i];
+        uint32_t own_bits = state->image->comps[channel->component].prec;
+        int bits = channel->column ? channel->bits : own_bits > INT32_MAX ? INT32_MAX : (int)own_bits;
+        if (bits > info->bits) info->bits = bits;
+    }
+    if (info->bits > 16) return ic_fail(error, IC_UNSUPPORTED, "JPEG 2000 with %d bits is not supported", info->bits);
+    info->is_wide = info->bits > 8;
+    return IC_OK;
 }
 
 static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
@@ -201,7 +212,8 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     *opaque = state;
     state->library = library;
     state->source = *source;
-    size_t start = codestream_start(source->bytes, source->size);
+    state->boxes = ic_jp2_find_boxes(source->bytes, source->size);
+    size_t start = state->boxes.codestream;
     ic_status status = check_size(state, start, error);
     if (status != IC_OK) return status;
     if (!correct_lengths(state, start) || !set_up(state)) {
@@ -216,30 +228,26 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     if (width > INT32_MAX || height > INT32_MAX) return ic_fail(error, IC_LIMIT, "The JPEG 2000 is too large");
     info->width = (int32_t)width;
     info->height = (int32_t)height;
-    for (uint32_t i = 0; i < image->numcomps; i++) {
-        if ((int32_t)image->comps[i].prec > info->bits) info->bits = (int32_t)image->comps[i].prec;
-    }
-    if (info->bits > 16) return ic_fail(error, IC_UNSUPPORTED, "JPEG 2000 with %d bits is not supported", info->bits);
-    info->is_wide = info->bits > 8;
-    info->has_alpha = image->numcomps == 2 || image->numcomps == 4;
-    // A palette also has one component, and says colour.
-    int says_nothing = image->color_space == OPJ_CLRSPC_UNSPECIFIED || image->color_space == OPJ_CLRSPC_UNKNOWN;
-    info->is_gray = image->numcomps <= 2 && (image->color_space == OPJ_CLRSPC_GRAY || says_nothing);
-    info->icc = image->icc_profile_buf;
-    info->icc_size = image->icc_profile_len;
+    status = read_layout(state, info, error);
+    if (status != IC_OK) return status;
     // Each component takes 32 bits, before and after the inverse transform.
     int64_t sample_bytes = ic_picture_bytes(width, height, (int64_t)image->numcomps * 10);
-    info->bytes_held = ic_sum(sample_bytes, state->tile_bytes + (8 << 20));
+    // The library copies what stands before the codestream, and of that the profile once more.
+    int64_t header_bytes = 2 * (int64_t)start;
+    info->bytes_held = ic_sum(sample_bytes, state->tile_bytes + header_bytes + (8 << 20));
     if (state->corrected) info->bytes_held = ic_sum(info->bytes_held, (int64_t)state->source.size);
     return IC_OK;
 }
 
-/// A component's sample for a pixel of the picture, of 0 to 65535.
-static uint16_t sample(const opj_image_comp_t *component, uint32_t x, uint32_t y) {
+/// A channel's sample for a pixel of the picture, of 0 to 65535.
+static uint16_t sample(const openjpeg_state *state, int channel, uint32_t x, uint32_t y) {
+    const ic_jp2_channel *made = &state->layout.channels[channel];
+    const opj_image_comp_t *component = &state->image->comps[made->component];
     uint32_t column = x / component->dx, row = y / component->dy;
     if (column >= component->w) column = component->w - 1;
     if (row >= component->h) row = component->h - 1;
     int64_t value = component->data[(size_t)row * component->w + column];
+    if (made->column) return ic_widened(ic_jp2_palette_number(&state->layout, made, value), made->bits);
     if (component->sgnd) value += INT64_C(1) << (component->prec - 1);
     int64_t largest = (INT64_C(1) << component->prec) - 1;
     value = value < 0 ? 0 : value > largest ? largest : value;
@@ -253,26 +261,35 @@ static void to_rgb(uint16_t pixel[4]) {
     for (int i = 0; i < 3; i++) pixel[i] = rgb[i] < 0 ? 0 : rgb[i] > 65535 ? 65535 : (uint16_t)(rgb[i] + 0.5);
 }
 
+/// Gives colours the strength that they have without their alpha.
+static void to_straight(uint16_t pixel[4]) {
+    uint32_t alpha = pixel[3];
+    for (int i = 0; i < 3; i++) {
+        uint64_t value = alpha == 0 ? 0 : ((uint64_t)pixel[i] * 65535 + alpha / 2) / alpha;
+        pixel[i] = value > 65535 ? 65535 : (uint16_t)value;
+    }
+}
+
 static ic_status convert(
     const openjpeg_state *state, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
-    const opj_image_t *image = state->image;
-    uint32_t count = image->numcomps;
-    for (uint32_t i = 0; i < count; i++) {
-        const opj_image_comp_t *component = &image->comps[i];
-        if (!component->data || component->w == 0 || component->h == 0 || component->prec == 0 ||
-            component->prec > 16 || component->dx == 0 || component->dy == 0) {
+    const ic_jp2_layout *layout = &state->layout;
+    int count = info->has_alpha ? 4 : 3;
+    for (int i = 0; i < count; i++) {
+        const ic_jp2_channel *channel = &layout->channels[i];
+        int is_there = channel->component < state->image->numcomps;
+        const opj_image_comp_t *component = &state->image->comps[is_there ? channel->component : 0];
+        if (!is_there || !component->data || component->w == 0 || component->h == 0 || component->dx == 0 ||
+            component->dy == 0 || (!channel->column && (component->prec == 0 || component->prec > 16))) {
             return ic_fail(error, IC_DAMAGED, "The JPEG 2000's components are not what its header says");
         }
     }
-    uint32_t colors = count >= 3 ? 3 : 1;
-    int is_ycc = colors == 3 && (image->color_space == OPJ_CLRSPC_SYCC || image->color_space == OPJ_CLRSPC_EYCC);
     for (uint32_t y = 0; y < (uint32_t)info->height; y++) {
         uint8_t *row = target->rows + y * target->stride_bytes;
         for (uint32_t x = 0; x < (uint32_t)info->width; x++) {
             uint16_t pixel[4] = {[3] = 65535};
-            for (uint32_t c = 0; c < 3; c++) pixel[c] = sample(&image->comps[colors == 3 ? c : 0], x, y);
-            if (info->has_alpha && count > colors) pixel[3] = sample(&image->comps[colors], x, y);
-            if (is_ycc) to_rgb(pixel);
+            for (int c = 0; c < count; c++) pixel[c] = sample(state, c, x, y);
+            if (state->is_ycc) to_rgb(pixel);
+            if (layout->alpha == IC_JP2_PREMULTIPLIED) to_straight(pixel);
             for (uint32_t c = 0; c < 4; c++) {
                 if (info->is_wide) {
                     memcpy(row + (x * 4 + c) * 2, &pixel[c], 2);

@@ -13,6 +13,7 @@
     FUNCTION(TIFFGetFieldDefaulted)                                                                                    \
     FUNCTION(TIFFIsCODECConfigured)                                                                                    \
     FUNCTION(TIFFIsTiled)                                                                                              \
+    FUNCTION(TIFFMergeFieldInfo)                                                                                       \
     FUNCTION(TIFFNumberOfDirectories)                                                                                  \
     FUNCTION(TIFFOpenOptionsAlloc)                                                                                     \
     FUNCTION(TIFFOpenOptionsFree)                                                                                      \

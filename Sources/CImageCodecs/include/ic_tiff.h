@@ -86,6 +86,10 @@ void ic_tiff_encoder_close(ic_tiff_encoder *encoder);
 /// Sets a tag whose value is text. Only before the first row.
 void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *value);
 
+/// Sets a tag of Windows' whose values are bytes, or numbers of 16 bits. Only before the first row.
+void ic_tiff_encoder_values(
+    ic_tiff_encoder *encoder, uint32_t tag, int32_t is_wide, const void *values, uint32_t count);
+
 /// Rows of four samples a pixel, whatever the file has.
 ic_status ic_tiff_encoder_write(
     ic_tiff_encoder *encoder, const uint8_t *rows, size_t stride_bytes, int32_t count, ic_error *error);

@@ -4,7 +4,7 @@ import ImageCodecs
 
 /// Makes the marks of each output: sizes them by the output and sets their text. One per worker; keeps what the next output
 /// needs again.
-final class MarkMaker {
+package final class MarkMaker {
     /// Marks kept; outputs of one job have few sizes.
     private static let kept = 16
 
@@ -32,6 +32,11 @@ final class MarkMaker {
         var stem: String
         var day: (year: Int, month: Int, day: Int)
 
+        init(stem: String, day: (year: Int, month: Int, day: Int)) {
+            self.stem = stem
+            self.day = day
+        }
+
         /// `modified` counts seconds since 1970, and is what is left where the picture says nothing.
         init(path: String, _ metadata: ImageMetadata, modified: Int) {
             let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -54,6 +59,16 @@ final class MarkMaker {
 
     init(_ lanes: Lanes) {
         self.lanes = lanes
+    }
+
+    /// Sets what every picture's text has in common.
+    ///
+    /// - Throws: ``ExportFailure`` with `watermark` where no picture can have it.
+    package static func check(_ mark: TextMark, face: Typeface) throws {
+        let noFacts = Facts(stem: "", day: (2000, 1, 1))
+        let common = noFacts.filling(mark.text)
+        let isOthers = common.allSatisfy(\.isWhitespace) && mark.text.contains("{stem}")
+        if !isOthers { _ = try face.line(common, pixelSize: 16) }
     }
 
     /// The marks of one output, the text on top.

@@ -1,15 +1,15 @@
 import CTypeset
-import ImageCodecs
+package import ImageCodecs
 
 /// A font that lines of text are drawn with.
-final class Typeface {
+package final class Typeface {
     /// Its bytes, which the font goes on reading.
     private let file = InputFile()
     private let handle: OpaquePointer
 
     /// - Throws: ``ExportFailure`` with `watermark` where the file cannot be read, is no scalable font, or FreeType is not
     ///   installed.
-    init(path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
+    package init(path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         do {
             try file.read(path, limits: limits, pulse: pulse)
         } catch let error as ExportFailure {

@@ -35,7 +35,10 @@ struct ExportPreparation {
         notes = source.notes
         var keys: [ChainKey] = []
         for output in item.outputs {
-            let path = try PixelPath(of: header, color: source, output.settings)
+            let path = try OutputError.naming(output.path) {
+                try PixelPath(of: header, color: source, output.settings)
+            }
+            if let note = path.geometry.note, !notes.contains(note) { notes.append(note) }
             var chain: Int?
             if path.hasChain {
                 let key = ChainKey(of: path)

@@ -56,19 +56,23 @@ final class FittingEncoder: ImageEncoder {
             try body(bytes)
         }
         guard quality == nil else { return }
+        let fixed = request.metadata.totalBytes + (request.gainMap?.count ?? 0)
         var search = QualitySearch(
-            ceiling: request.quality, bytes: size, maxBytes: maxBytes,
-            fixedBytes: request.metadata.totalBytes + (request.gainMap?.count ?? 0))
+            ceiling: request.quality, bytes: size, maxBytes: maxBytes, fixedBytes: fixed)
         while let next = search.next {
             try pulse?.check()
             attempts += 1
             search.tried(next, bytes: try encode(quality: next))
         }
         guard let found = search.found else {
+            let isBeside = search.smallest - fixed <= maxBytes
+            let help =
+                isBeside
+                ? "of these metadata, profile and gain map are about \(fixed), which --metadata strip and --no-gain-map "
+                    + "leave out" : "a smaller --size may help"
             throw ExportFailure(
                 "tooLarge",
-                "its output cannot have \(maxBytes) bytes or fewer: at quality 1 it has \(search.smallest); a smaller "
-                    + "--size may help")
+                "its output cannot have \(maxBytes) bytes or fewer: at quality 1 it has \(search.smallest); \(help)")
         }
         quality = found
         try best.withUnsafeBytes(body)

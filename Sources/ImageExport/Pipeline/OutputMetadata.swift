@@ -18,7 +18,7 @@ extension ImageHeader {
         let credits = MetadataCredits(artist: settings.artist, copyright: settings.copyright)
         let selected = metadata.selected(settings.metadata, credits, format: format)
         var edited = selected.metadata.edited(
-            forWidth: width, height: height, icc: icc, isSRGB: settings.colorSpace == .srgb && color.isTagged,
+            forWidth: width, height: height, icc: icc, color: color.exif(in: settings.colorSpace),
             format: format)
         if Orientation(of: self, settings).isTransposed {
             edited.metadata.resolution = edited.metadata.resolution?.transposed

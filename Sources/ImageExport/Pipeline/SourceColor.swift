@@ -85,6 +85,14 @@ package struct SourceColor {
         }
     }
 
+    func exif(in space: OutputColorSpace) -> EXIFColor {
+        switch space {
+        case .keep: .kept
+        case .srgb: isTagged ? .srgb : .kept
+        case .displayP3: .other
+        }
+    }
+
     /// The tables a resize works through; nil for plain 8-bit codes.
     func curves(for arithmetic: ResizeArithmetic, linear: Bool) -> TransferCurves? {
         switch arithmetic {

@@ -8,15 +8,22 @@ package final class Captions {
     /// What is looked for among the installed fonts.
     package static let font = "DejaVu Sans"
 
+    /// Pixels an em; whether a font has a letter does not depend on it.
+    private static let trialSize = 8
+    /// Stands for what cannot be set.
+    private static let substitute: Unicode.Scalar = "?"
+
     private let face: Typeface
+    /// Of the letters that were asked for, whether the font has them.
+    private var known: [Unicode.Scalar: Bool] = [:]
 
     /// - Throws: ``ExportFailure`` where the file cannot be read or is no scalable font, or FreeType is not installed.
     package init(font path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         face = try Typeface(path: path, limits: limits, pulse: pulse)
     }
 
-    /// A line in the middle of a room; a long one loses letters of its middle, and those that the font lacks become question
-    /// marks.
+    /// A line in the middle of a room; a long one loses letters of its middle. Letters that the font lacks, and control
+    /// characters, become question marks.
     ///
     /// - Parameters:
     ///   - text: The line.
@@ -24,7 +31,8 @@ package final class Captions {
     ///   - color: 8-bit R, G, B.
     /// - Returns: nil where nothing can be set.
     func mark(_ text: String, in room: (x: Int, y: Int, width: Int, height: Int), color: [UInt8]) -> Mark? {
-        guard let line = fitting(text, width: room.width, pixelSize: size(room.height)), line.height <= room.height
+        guard let line = fitting(settable(text), width: room.width, pixelSize: size(room.height)),
+            line.height <= room.height
         else { return nil }
         let baseline = Int((Double(room.height) * Self.ascent).rounded())
         let y = max(0, min(baseline - line.baseline, room.height - line.height))
@@ -40,16 +48,25 @@ package final class Captions {
         while kept > 0 {
             let front = text.prefix((kept + 1) / 2)
             let shown = kept == text.count ? text : front + Self.omission + text.suffix(kept - front.count)
-            guard let line = line(shown, pixelSize: pixelSize) else { return nil }
+            guard let line = try? face.line(shown, pixelSize: pixelSize) else { return nil }
             if line.width <= width { return line }
             kept = min(kept - 1, kept * width / line.width)
         }
         return nil
     }
 
-    private func line(_ text: String, pixelSize: Int) -> Typeface.Line? {
-        if let line = try? face.line(text, pixelSize: pixelSize) { return line }
-        let known = String(text.map { $0.isASCII ? $0 : "?" })
-        return try? face.line(known, pixelSize: pixelSize)
+    private func settable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isSettable($0) ? $0 : Self.substitute }))
+    }
+
+    private func isSettable(_ letter: Unicode.Scalar) -> Bool {
+        // Some fonts have glyphs for them.
+        guard letter.properties.generalCategory != .control else { return false }
+        if let answer = known[letter] { return answer }
+        // Beside another letter, since a space alone has nothing to be seen.
+        let trial = String(String.UnicodeScalarView([Self.substitute, letter]))
+        let answer = (try? face.line(trial, pixelSize: Self.trialSize)) != nil
+        known[letter] = answer
+        return answer
     }
 }
