@@ -33,7 +33,8 @@ final class TIFFDecoder: ImageDecoder {
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }
         if info.extra_channels > 0 {
-            let channels = info.extra_channels == 1 ? "1 extra channel was" : "\(info.extra_channels) extra channels were"
+            let count = info.extra_channels
+            let channels = count == 1 ? "1 extra channel was" : "\(count) extra channels were"
             notes.append("\(channels) left out" + (layout == .cmyk8 ? ", as is transparency of CMYK pictures" : ""))
         }
         header = ImageHeader(

@@ -34,7 +34,9 @@ final class TIFFEncoder: ImageEncoder {
         let deflate = request.optimize ? TIFFEncoder.deflateBytes.optimizing : TIFFEncoder.deflateBytes.usual
         // Some strips, and the file twice while it grows.
         workingBytes = (rowBytes * request.height + metadata.totalBytes) * 2 + rowBytes * 4 + 1 << 20 + deflate
-        guard let parts = metadata.exif.flatMap({ TIFFExif.parts(of: $0, at: TIFFEncoder.metadataStart) }) else { return }
+        guard let parts = metadata.exif.flatMap({ TIFFExif.parts(of: $0, at: TIFFEncoder.metadataStart) }) else {
+            return
+        }
         for text in parts.texts { ic_tiff_encoder_text(handle, UInt32(text.tag), text.value) }
         for (tag, values) in parts.bytesByTag {
             ic_tiff_encoder_values(handle, UInt32(tag), 0, values, UInt32(values.count))

@@ -18,6 +18,8 @@ package final class ImageExporter {
     private let tables = KeptTables()
     private var buffers: [OutputPipeline.Buffers] = []
     private lazy var markMaker = MarkMaker(lanes)
+    /// How much longer than expected the last encode took, by format: noise takes ten times as long as sky.
+    private var encodeFactors: [ImageFormat: Double] = [:]
 
     /// - Parameters:
     ///   - lanes: Where kernels run.
@@ -174,7 +176,8 @@ package final class ImageExporter {
                 try pipeline.finish { step in
                     var progress = ItemProgress(done: source.height, total: source.height)
                     if step == .encoder {
-                        let seconds = output.encode.expectedSeconds
+                        let factor = encodeFactors[output.encode.format] ?? 1
+                        let seconds = output.encode.expectedSeconds * factor
                         progress.silentSeconds = seconds * chains[index].silence
                         progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
                     }
@@ -192,6 +195,7 @@ package final class ImageExporter {
                 }
             }
             try OutputError.naming(output.item.path, finish)
+            learn(from: output, seconds: pipeline.encodeSeconds)
             if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds
@@ -199,6 +203,13 @@ package final class ImageExporter {
         }
         try tell(ItemProgress(done: source.height, total: source.height, commits: true))
         return outputs
+    }
+
+    /// Keeps what an encode took that a stop cannot end; those that search for a quality are several.
+    private func learn(from output: ExportPreparation.Output, seconds: Double) {
+        let format = output.encode.format
+        guard !CodecCost.hearsStop(format), output.item.settings.maxBytes == nil else { return }
+        encodeFactors[format] = min(max(seconds / output.encode.expectedSeconds, 0.25), 30)
     }
 
     /// Makes the gain maps that outputs keep, and says why others have none.

@@ -253,6 +253,33 @@ import Testing
         #expect(encode == .init(seconds: CodecCost.encoding(.jpeg) * 0.06, hearsStop: true))
     }
 
+    @Test func anEncodeIsExpectedToTakeAsLongAsTheLastOne() throws {
+        let folder = try TemporaryFolder()
+        var numbers = SystemRandomNumberGenerator()
+        let pixels = (0..<4 * 320 * 240).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+        let input = try folder.write(
+            "in.png", pixels, EncodeRequest(format: .png, width: 320, height: 240, layout: .rgbx8))
+        let exporter = ImageExporter()
+        func exported(_ name: String) throws -> (told: Double, took: Double) {
+            let item = ExportItem(
+                input: input,
+                outputs: [.init(settings: settings { $0.format = .avif }, path: folder.file(name), mayReplace: false)],
+                lane: .cpu, limits: DecodeLimits())
+            var told: Double?
+            let result = exporter.export(item) { progress in
+                told = progress.encode?.seconds ?? told
+                return true
+            }
+            return (try #require(told), result.times.encode)
+        }
+        let expected = CodecCost.encoding(.avif) * 320 * 240 / 1e6
+        let first = try exported("1.avif")
+        #expect(first.told == expected)
+        let second = try exported("2.avif")
+        #expect(abs(second.told / min(max(first.took, expected / 4), expected * 30) - 1) < 0.1)
+        #expect(second.told != expected)
+    }
+
     /// Cameras mark Adobe RGB in EXIF alone: no colour space of their own, and an interoperability index of R03.
     @Test func adobeRGBMarkedInEXIFAloneIsConverted() throws {
         let folder = try TemporaryFolder()

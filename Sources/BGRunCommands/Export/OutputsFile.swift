@@ -37,8 +37,10 @@ enum OutputsFile {
             do throws(OutputSpec.Mistake) {
                 try spec.set(name, to: text)
             } catch {
+                // Those of a preset are whole sentences.
+                let end = error.description.hasSuffix(".") ? "" : "."
                 value.refuse(
-                    "badOption", "It cannot be used: \(error.description).", fix: "bgrun export --help lists all.")
+                    "badOption", "It cannot be used: \(error.description)\(end)", fix: "bgrun export --help lists all.")
             }
         }
         if let contradiction = spec.contradiction {

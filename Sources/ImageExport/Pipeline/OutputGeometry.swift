@@ -44,7 +44,8 @@ package struct OutputGeometry: Hashable, Sendable {
                 throw ExportFailure(
                     "crop", "the crop lies outside of the picture, which is \(Int(part.width))x\(Int(part.height))")
             }
-            if case .box(let wanted, let high, _, _) = crop, (left.width, left.height) != (Double(wanted), Double(high)) {
+            if case .box(let wanted, let high, _, _) = crop, (left.width, left.height) != (Double(wanted), Double(high))
+            {
                 note =
                     "of the crop of \(wanted)x\(high) only \(Int(left.width))x\(Int(left.height)) lie within the picture"
             }
