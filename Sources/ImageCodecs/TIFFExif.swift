@@ -1,11 +1,11 @@
 /// Builds an EXIF block from the directories of a TIFF file, where cameras' and editors' data lie among the picture's.
 enum TIFFExif {
     /// Tags of the first directory that say something about the photograph, not about how its pixels are stored.
-    private static let descriptive: Set<Int> = [
+    private static let descriptive: Set<Int> = windows.union([
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
-        // Windows' rating, title, comment, author, keywords and subject.
-        0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F,
-    ]
+    ])
+    /// Windows' rating, title, comment, author, keywords and subject, which are no texts and libtiff has no names for.
+    private static let windows: Set<Int> = [0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F]
     /// Resolution and orientation.
     private static let keptByOtherMeans: Set<Int> = [0x0112, 0x011A, 0x011B, 0x0128]
     private static let exifPointer = 0x8769
@@ -61,7 +61,7 @@ enum TIFFExif {
         var isLittle: Bool
         /// Descriptive text of the first directory by tag.
         var texts: [(tag: Int, value: String)]
-        /// Descriptive bytes and 16-bit numbers of it by tag.
+        /// Bytes and 16-bit numbers of Windows' tags.
         var bytesByTag: [(tag: Int, values: [UInt8])]
         var numbersByTag: [(tag: Int, values: [UInt16])]
         /// Camera's directory and place, each followed by its longer values.
@@ -76,10 +76,10 @@ enum TIFFExif {
         block.withUnsafeBytes { bytes in
             guard let structure = TIFFStructure(bytes) else { return nil }
             let first = structure.firstDirectory
-            let texts = first.filter { $0.type == 2 && descriptive.contains($0.tag) }
+            let texts = first.filter { $0.type == 2 && descriptive.subtracting(windows).contains($0.tag) }
                 .map { ($0.tag, String(decoding: structure.bytes[$0.value].prefix { $0 != 0 }, as: UTF8.self)) }
-            let plain = first.filter { descriptive.contains($0.tag) && !keptByOtherMeans.contains($0.tag) }
-            let numbers = plain.filter { $0.type == 3 }.map { entry in
+            let ofWindows = first.filter { windows.contains($0.tag) }
+            let numbers = ofWindows.filter { $0.type == 3 }.map { entry in
                 let starts = stride(from: entry.value.lowerBound, to: entry.value.upperBound, by: 2)
                 return (entry.tag, starts.map { UInt16(structure.number(at: $0, bytes: 2) ?? 0) })
             }
@@ -90,7 +90,7 @@ enum TIFFExif {
             let gpsBytes = gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: structure.isLittle)
             return Parts(
                 isLittle: structure.isLittle, texts: texts,
-                bytesByTag: plain.filter { $0.type == 1 }.map { ($0.tag, Array(structure.bytes[$0.value])) },
+                bytesByTag: ofWindows.filter { $0.type == 1 }.map { ($0.tag, Array(structure.bytes[$0.value])) },
                 numbersByTag: numbers, bytes: exifBytes + gpsBytes,
                 exifStart: exif.isEmpty ? nil : start, gpsStart: gps.isEmpty ? nil : gpsStart)
         }

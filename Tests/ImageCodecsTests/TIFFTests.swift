@@ -245,4 +245,15 @@ extension Decoded {
         return picture.layout == .rgba16
             ? (0..<4).map { Int(pixel[$0 * 2]) | Int(pixel[$0 * 2 + 1]) << 8 } : pixel.map(Int.init)
     }
+
+    @Test(arguments: [1, 3, 4, 5])
+    func `what EXIF says in numbers in place of a text is left out`(type: UInt8) throws {
+        // Software, whose value lies behind the directory.
+        let exif: [UInt8] =
+            [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x31, 1, type, 0, 4, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            + [UInt8](repeating: 7, count: 32)
+        let file = try encoded(Picture.sample(width: 9, height: 7), as: .tiff) { $0.metadata.exif = exif }
+        let decoded = try decode(file)
+        #expect(decoded.damage.isEmpty && decoded.header.metadata.exif == nil)
+    }
 }
