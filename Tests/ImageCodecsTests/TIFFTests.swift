@@ -232,6 +232,17 @@ struct TIFFTests {
         #expect(decoded.picture.bytes.prefix(40 * 4 * 7) == sound.picture.bytes.prefix(40 * 4 * 7))
         #expect(decoded.picture.bytes.suffix(40 * 4 * 7) == sound.picture.bytes.suffix(40 * 4 * 7))
     }
+
+    @Test(arguments: [1, 3, 4, 5])
+    func `what EXIF says in numbers in place of a text is left out`(kind: UInt8) throws {
+        // Software, whose value lies behind the directory.
+        let exif: [UInt8] =
+            [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x31, 1, kind, 0, 4, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            + [UInt8](repeating: 7, count: 32)
+        let file = try encoded(Picture.sample(width: 9, height: 7), as: .tiff) { $0.metadata.exif = exif }
+        let decoded = try decode(file)
+        #expect(decoded.damage.isEmpty && decoded.header.metadata.exif == nil)
+    }
 }
 
 extension Int {
@@ -244,16 +255,5 @@ extension Decoded {
         let pixel = picture.pixel(x, y)
         return picture.layout == .rgba16
             ? (0..<4).map { Int(pixel[$0 * 2]) | Int(pixel[$0 * 2 + 1]) << 8 } : pixel.map(Int.init)
-    }
-
-    @Test(arguments: [1, 3, 4, 5])
-    func `what EXIF says in numbers in place of a text is left out`(type: UInt8) throws {
-        // Software, whose value lies behind the directory.
-        let exif: [UInt8] =
-            [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x31, 1, type, 0, 4, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
-            + [UInt8](repeating: 7, count: 32)
-        let file = try encoded(Picture.sample(width: 9, height: 7), as: .tiff) { $0.metadata.exif = exif }
-        let decoded = try decode(file)
-        #expect(decoded.damage.isEmpty && decoded.header.metadata.exif == nil)
     }
 }
