@@ -34,6 +34,16 @@ static void drop_thumbnail(ExifData *data) {
     data->size = 0;
 }
 
+static void exchange_resolutions(ExifContent *directory) {
+    ExifEntry *x = exif_content_get_entry(directory, EXIF_TAG_X_RESOLUTION);
+    ExifEntry *y = exif_content_get_entry(directory, EXIF_TAG_Y_RESOLUTION);
+    uint8_t ratio[8];
+    if (!x || !y || !x->data || !y->data || x->size != sizeof ratio || y->size != sizeof ratio) return;
+    memcpy(ratio, x->data, sizeof ratio);
+    memcpy(x->data, y->data, sizeof ratio);
+    memcpy(y->data, ratio, sizeof ratio);
+}
+
 static unsigned count_entries(const ExifData *data) {
     unsigned count = 0;
     for (int i = 0; i < EXIF_IFD_COUNT; i++) count += data->ifd[i] ? data->ifd[i]->count : 0;
@@ -99,7 +109,8 @@ int ic_exif_is_adobe_rgb(const uint8_t *exif, size_t size) {
 }
 
 uint8_t *ic_exif_copy_edited(
-    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, ic_exif_color color, size_t *edited_size) {
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_transposed, ic_exif_color color,
+    size_t *edited_size) {
     if (size > UINT32_MAX / 2) return NULL;
     ExifData *data = load(exif, size);
     if (!data) return NULL;
@@ -109,6 +120,7 @@ uint8_t *ic_exif_copy_edited(
     set_number(data, EXIF_IFD_0, EXIF_TAG_IMAGE_LENGTH, height);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_X_DIMENSION, width);
     set_number(data, EXIF_IFD_EXIF, EXIF_TAG_PIXEL_Y_DIMENSION, height);
+    if (is_transposed) exchange_resolutions(data->ifd[EXIF_IFD_0]);
     if (color != IC_EXIF_COLOR_KEPT) {
         set_number(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, color == IC_EXIF_COLOR_SRGB ? 1 : 0xFFFF);
         if (has_index(data, "R03")) {

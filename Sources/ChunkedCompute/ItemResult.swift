@@ -45,9 +45,9 @@ package struct ItemProgress: Sendable {
 /// What came of one item.
 package struct ItemResult: Codable, Hashable, Sendable {
     package enum Status: String, Codable, Sendable {
-        /// Every output was written from a sound input.
+        /// Every output that can be was written from a sound input.
         case good
-        /// Every output was written, but the input has damage; see `notes`.
+        /// Every output that can be was written, but the input has damage; see `notes`.
         case damaged
         /// See `failure`. Nothing was written, but for the outputs listed: those that stood in place when a later one failed.
         case failed
@@ -57,9 +57,10 @@ package struct ItemResult: Codable, Hashable, Sendable {
 
     package struct Failure: Codable, Hashable, Sendable {
         /// Stable machine code, e.g. `damaged`, `unknownFormat`, `limit`, `unreadable`, `outputExists`, `outputFailed`,
-        /// `memoryShare`, `device`, `decoderCrashed`, `decoderHung`.
+        /// `memoryShare`, `device`, `decoderCrashed`, `decoderHung`, and of outputs `crop`, `encode`, `tooLarge`,
+        /// `unsupported`, `watermark`.
         package var code: String
-        /// One sentence without the file's name.
+        /// One sentence without the input's name.
         package var reason: String
 
         package init(code: String, reason: String) {
@@ -122,6 +123,8 @@ package struct ItemResult: Codable, Hashable, Sendable {
     package var problems: [Problem] = []
     /// Of several inputs those that were used although something was wrong with them.
     package var damages: [Problem] = []
+    /// Outputs that cannot be made, each with its name in the reason; the others were.
+    package var refused: [Failure] = []
     package var times = Times()
     /// Peak bytes the item's buffers held.
     package var workingBytes = 0

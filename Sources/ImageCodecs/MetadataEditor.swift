@@ -26,16 +26,26 @@ extension ImageMetadata {
     ///   - width: The output's, in pixels.
     ///   - height: The output's, in pixels.
     ///   - icc: The output's profile, which takes the place of the input's; nil for none.
+    ///   - isTransposed: The input lies on its side, or is turned by a quarter.
     ///   - color: What EXIF is to say of the colours.
     ///   - format: What the output is written as; what its container cannot hold is left out.
     /// - Returns: The edited metadata, and what the person should be told about parts that were left out.
     package func edited(
-        forWidth width: Int, height: Int, icc: [UInt8]?, color: EXIFColor = .kept, format: ImageFormat
+        forWidth width: Int, height: Int, icc: [UInt8]?, isTransposed: Bool = false, color: EXIFColor = .kept,
+        format: ImageFormat
     ) -> (metadata: ImageMetadata, notes: [String]) {
-        var result = ImageMetadata(icc: icc, resolution: statedResolution)
+        var result = ImageMetadata(
+            icc: icc, resolution: isTransposed ? statedResolution?.transposed : statedResolution)
         var notes: [String] = []
         if let exif {
-            result.exif = ImageMetadata.editedExif(exif, width: width, height: height, color)
+            var size = 0
+            let edited = exif.withUnsafeBufferPointer {
+                ic_exif_copy_edited(
+                    $0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), isTransposed ? 1 : 0,
+                    color.forC, &size)
+            }
+            result.exif = edited.map { Array(UnsafeBufferPointer(start: $0, count: size)) }
+            free(edited)
             if result.exif == nil { notes.append("the damaged EXIF block was left out") }
         }
         if let xmp {
@@ -52,17 +62,6 @@ extension ImageMetadata {
     /// The camera wrote Adobe RGB and said so in its EXIF block only (DCF 2.0, optional colour space).
     package var isMarkedAdobeRGB: Bool {
         exif?.withUnsafeBufferPointer { ic_exif_is_adobe_rgb($0.baseAddress, $0.count) != 0 } ?? false
-    }
-
-    private static func editedExif(_ exif: [UInt8], width: Int, height: Int, _ color: EXIFColor) -> [UInt8]? {
-        var size = 0
-        let edited = exif.withUnsafeBufferPointer {
-            ic_exif_copy_edited(
-                $0.baseAddress, $0.count, UInt32(clamping: width), UInt32(clamping: height), color.forC, &size)
-        }
-        guard let edited else { return nil }
-        defer { free(edited) }
-        return Array(UnsafeBufferPointer(start: edited, count: size))
     }
 
     private mutating func leaveOutWhatDoesNotFit(_ format: ImageFormat, notes: inout [String]) {

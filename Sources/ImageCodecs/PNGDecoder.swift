@@ -21,9 +21,9 @@ final class PNGDecoder: ImageDecoder {
         let rowBytes = Int(info.width) * layout.bytesPerPixel
         // Two filtered rows, the inflater's window and, before them, profiles and texts.
         let chunks = PNGDecoder.walk(bytes)
+        let lateBytes = chunks.late.reduce(0) { $0 + $1.count }
         bytesHeld =
-            rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10
-            + 3 * chunks.late.reduce(0) { $0 + $1.count }
+            rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10 + 3 * lateBytes
         let colors = PNGDecoder.colors(info, coded: chunks.coded)
         var (exif, xmp) = PNGDecoder.metadata(of: handle, info)
         if exif == nil || xmp == nil, let late = PNGDecoder.metadata(behindPictureOf: bytes, chunks.late) {
@@ -58,8 +58,10 @@ final class PNGDecoder: ImageDecoder {
         var isAnimated = false
         /// What cICP says, which the library does not know.
         var coded: CodedColors?
-        /// Metadata that stands behind the picture.
-        var late: [Range<Int>] = []
+        /// The first of each that stands behind the picture.
+        var lateEXIF: Range<Int>?
+        var lateXMP: Range<Int>?
+        var late: [Range<Int>] { [lateEXIF, lateXMP].compactMap(\.self) }
         var hasEnd = false
     }
 
@@ -77,18 +79,20 @@ final class PNGDecoder: ImageDecoder {
             if kind.elementsEqual("cICP".utf8), isBeforePicture, length == 4, offset + 16 <= bytes.count {
                 chunks.coded = CodedColors(png: bytes[offset + 8..<offset + 12])
             }
-            if !isBeforePicture, kind.elementsEqual("eXIf".utf8) || kind.elementsEqual("iTXt".utf8),
-                length <= Self.mostMetadata, offset + 12 + length <= bytes.count
-            {
-                chunks.late.append(offset..<offset + 12 + length)
+            let end = offset + 12 + length
+            if !isBeforePicture, end <= bytes.count, length <= mostMetadata {
+                if kind.elementsEqual("eXIf".utf8) { chunks.lateEXIF = chunks.lateEXIF ?? offset..<end }
+                let isXMP = kind.elementsEqual("iTXt".utf8) && bytes[offset + 8..<end - 4].starts(with: xmpKeyword)
+                if isXMP { chunks.lateXMP = chunks.lateXMP ?? offset..<end }
             }
-            offset += 12 + length
+            offset = end
         }
         return chunks
     }
 
-    /// Of one chunk behind the picture, and of all.
+    /// Of a chunk behind the picture.
     private static let mostMetadata = 4 << 20
+    private static let xmpKeyword = "XML:com.adobe.xmp\0".utf8
 
     private typealias Metadata = (exif: [UInt8]?, xmp: [UInt8]?)
 
@@ -105,7 +109,7 @@ final class PNGDecoder: ImageDecoder {
     /// The library reads what stands behind the picture after its last row. Here it is read before the first one, out of a
     /// file that has it in front of its picture; nil where there is nothing, or nothing sound.
     private static func metadata(behindPictureOf bytes: UnsafeRawBufferPointer, _ chunks: [Range<Int>]) -> Metadata? {
-        guard !chunks.isEmpty, chunks.reduce(0, { $0 + $1.count }) <= mostMetadata else { return nil }
+        guard !chunks.isEmpty else { return nil }
         // Signature, and one gray pixel of which nothing follows.
         let start: [UInt8] =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)

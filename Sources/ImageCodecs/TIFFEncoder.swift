@@ -38,11 +38,9 @@ final class TIFFEncoder: ImageEncoder {
             return
         }
         for text in parts.texts { ic_tiff_encoder_text(handle, UInt32(text.tag), text.value) }
-        for (tag, values) in parts.bytesByTag {
-            ic_tiff_encoder_values(handle, UInt32(tag), 0, values, UInt32(values.count))
-        }
-        for (tag, values) in parts.numbersByTag {
-            ic_tiff_encoder_values(handle, UInt32(tag), 1, values, UInt32(values.count))
+        for (tag, isWide, bytes) in parts.ofWindows {
+            let count = isWide ? bytes.count / 2 : bytes.count
+            ic_tiff_encoder_values(handle, UInt32(tag), isWide ? 1 : 0, bytes, UInt32(count))
         }
     }
 

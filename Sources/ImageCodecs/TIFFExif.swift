@@ -61,9 +61,8 @@ enum TIFFExif {
         var isLittle: Bool
         /// Descriptive text of the first directory by tag.
         var texts: [(tag: Int, value: String)]
-        /// Bytes and 16-bit numbers of Windows' tags.
-        var bytesByTag: [(tag: Int, values: [UInt8])]
-        var numbersByTag: [(tag: Int, values: [UInt16])]
+        /// Windows' tags: numbers of 16 bits in this machine's order, or bytes.
+        var ofWindows: [(tag: Int, isWide: Bool, bytes: [UInt8])]
         /// Camera's directory and place, each followed by its longer values.
         var bytes: [UInt8]
         /// Where they begin in the file; nil for one that is not there.
@@ -78,10 +77,12 @@ enum TIFFExif {
             let first = structure.firstDirectory
             let texts = first.filter { $0.type == 2 && descriptive.subtracting(windows).contains($0.tag) }
                 .map { ($0.tag, String(decoding: structure.bytes[$0.value].prefix { $0 != 0 }, as: UTF8.self)) }
-            let ofWindows = first.filter { windows.contains($0.tag) }
-            let numbers = ofWindows.filter { $0.type == 3 }.map { entry in
-                let starts = stride(from: entry.value.lowerBound, to: entry.value.upperBound, by: 2)
-                return (entry.tag, starts.map { UInt16(structure.number(at: $0, bytes: 2) ?? 0) })
+            let ofWindows = first.filter { windows.contains($0.tag) && [1, 3].contains($0.type) }.map { entry in
+                var bytes = Array(structure.bytes[entry.value])
+                if entry.type == 3, !structure.isLittle {
+                    for start in stride(from: 0, to: bytes.count, by: 2) { bytes.swapAt(start, start + 1) }
+                }
+                return (entry.tag, entry.type == 3, bytes)
             }
             let exif = subdirectory(exifPointer, first, structure).map { field($0, of: structure) }
             let gps = subdirectory(gpsPointer, first, structure).map { field($0, of: structure) }
@@ -89,9 +90,7 @@ enum TIFFExif {
             let gpsStart = start + exifBytes.count
             let gpsBytes = gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: structure.isLittle)
             return Parts(
-                isLittle: structure.isLittle, texts: texts,
-                bytesByTag: ofWindows.filter { $0.type == 1 }.map { ($0.tag, Array(structure.bytes[$0.value])) },
-                numbersByTag: numbers, bytes: exifBytes + gpsBytes,
+                isLittle: structure.isLittle, texts: texts, ofWindows: ofWindows, bytes: exifBytes + gpsBytes,
                 exifStart: exif.isEmpty ? nil : start, gpsStart: gps.isEmpty ? nil : gpsStart)
         }
     }

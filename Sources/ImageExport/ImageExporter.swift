@@ -18,8 +18,7 @@ package final class ImageExporter {
     private let tables = KeptTables()
     private var buffers: [OutputPipeline.Buffers] = []
     private lazy var markMaker = MarkMaker(lanes)
-    /// How much longer than expected the last encode took, by format: noise takes ten times as long as sky.
-    private var encodeFactors: [ImageFormat: Double] = [:]
+    private var encodeFactor = EncodeFactor()
 
     /// - Parameters:
     ///   - lanes: Where kernels run.
@@ -44,34 +43,16 @@ package final class ImageExporter {
     ///   - descriptor: The input, open for reading, which stays the caller's; nil opens the item's path.
     ///   - folder: Where all outputs lie, and beyond which none is written; nil takes each output's path as it is.
     ///   - onProgress: Called between bands; returning false asks to stop before the outputs are committed.
-    /// - Returns: The item with its outputs, which are to be committed; none where it was stopped or failed, but for those
-    ///   that can be made where others cannot.
+    /// - Returns: The item with its outputs, which are to be committed; none where it was stopped or failed.
     package func make(
         _ item: ExportItem, input descriptor: Int32? = nil, into folder: OutputFolder? = nil,
         onProgress: (ItemProgress) -> Bool
     ) -> MadeItem {
-        var item = item
         var result = ItemResult(status: .good)
         var outputs: [WrittenOutput] = []
-        var refused: [ItemResult.Failure] = []
         do {
-            while true {
-                do {
-                    result = ItemResult(status: .good)
-                    outputs = try withoutActuallyEscaping(onProgress) { onProgress in
-                        try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
-                    }
-                    break
-                } catch let error as OutputError where !refused.isEmpty || item.outputs.count > 1 {
-                    // The others are made without it, from the start.
-                    refused.append(error.failure)
-                    item.outputs.removeAll { $0.path == error.path }
-                    if item.outputs.isEmpty { break }
-                }
-            }
-            if let first = refused.first {
-                result.status = .failed
-                result.failure = .init(code: first.code, reason: refused.map(\.reason).joined(separator: "; "))
+            outputs = try withoutActuallyEscaping(onProgress) { onProgress in
+                try run(item, input: descriptor, into: folder, onProgress: onProgress, result: &result)
             }
         } catch is Stopped {
             result.status = .stopped
@@ -123,6 +104,7 @@ package final class ImageExporter {
         var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
             content: ExportPreparation.content(checksum: result.inputChecksum), tables: tables)
+        var refused = preparation.refused
         result.notes += preparation.notes
 
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
@@ -133,24 +115,29 @@ package final class ImageExporter {
         var pipelines: [OutputPipeline] = []
         var chains: [EncoderChain] = []
         let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
+        var made: [ExportPreparation.Output] = []
         for (index, output) in preparation.outputs.enumerated() {
             let settings = output.item.settings
-            let chain = try OutputError.naming(output.item.path) {
+            let chain = try OutputError.attempt(output.item.path, refused: &refused) {
                 let marks = try markMaker.marks(
                     of: settings, on: EncoderChain.inside(output.encode, settings), output.paint, facts, item.limits,
                     pulse)
                 return try EncoderChain(output.encode, settings, marks: marks, paint: output.paint)
             }
+            guard let chain else { continue }
             chain.head.pulse = pulse
+            made.append(output)
             result.workingBytes += chain.head.workingBytes
             chains.append(chain)
             pipelines.append(
                 OutputPipeline(
                     plan: output.plan, lane: lane, encoder: chain.head, buffers: buffers[index], pulse: pulse))
         }
+        preparation.outputs = made
         guard result.workingBytes <= item.limits.maxWorkingBytes else {
             throw ExportFailure.memoryShare(result.workingBytes, of: item.limits.maxWorkingBytes)
         }
+        if made.isEmpty { throw NoOutputs(refused: refused) }
 
         try tell(ItemProgress(done: 0, total: 1, silentSeconds: decoder.header.silentSeconds))
         let source = try SourceReader(
@@ -172,17 +159,18 @@ package final class ImageExporter {
                 path: output.item.path, width: output.encode.width, height: output.encode.height, bytes: 0,
                 checksum: "")
             let file = try PendingFile(path: output.item.path, in: folder)
+            var begun = ContinuousClock.now
             func finish() throws {
                 try pipeline.finish { step in
                     var progress = ItemProgress(done: source.height, total: source.height)
                     if step == .encoder {
-                        let factor = encodeFactors[output.encode.format] ?? 1
-                        let seconds = output.encode.expectedSeconds * factor
-                        progress.silentSeconds = seconds * chains[index].silence
-                        progress.encode = .init(seconds: seconds, hearsStop: CodecCost.hearsStop(output.encode.format))
+                        progress.silentSeconds = output.encode.expectedSeconds * chains[index].silence
+                        progress.encode = encodeFactor.encode(of: output)
                     }
                     try tell(progress)
+                    begun = .now
                 } write: { bytes in
+                    encodeFactor.learn(from: output, seconds: begun.secondsSince)
                     written.bytes = bytes.count
                     written.checksum = Checksum.xxh3(bytes)
                     // The encoder is done.
@@ -194,22 +182,16 @@ package final class ImageExporter {
                     }
                 }
             }
-            try OutputError.naming(output.item.path, finish)
-            learn(from: output, seconds: pipeline.encodeSeconds)
+            guard try OutputError.attempt(output.item.path, refused: &refused, finish) != nil else { continue }
             if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds
             outputs.append(WrittenOutput(facts: written, file: file, mayReplace: output.item.mayReplace))
         }
+        if outputs.isEmpty { throw NoOutputs(refused: refused) }
+        result.refused = refused.map(\.failure)
         try tell(ItemProgress(done: source.height, total: source.height, commits: true))
         return outputs
-    }
-
-    /// Keeps what an encode took that a stop cannot end; those that search for a quality are several.
-    private func learn(from output: ExportPreparation.Output, seconds: Double) {
-        let format = output.encode.format
-        guard !CodecCost.hearsStop(format), output.item.settings.maxBytes == nil else { return }
-        encodeFactors[format] = min(max(seconds / output.encode.expectedSeconds, 0.25), 30)
     }
 
     /// Makes the gain maps that outputs keep, and says why others have none.
@@ -248,7 +230,7 @@ package final class ImageExporter {
     /// Why an input has no output, of what its pipeline threw.
     package static func failure(_ error: any Error) -> ItemResult.Failure {
         switch error {
-        case let error as OutputError: failure(error.cause)
+        case let error as NoOutputs: error.failure
         case let error as ExportFailure: ItemResult.Failure(code: error.code, reason: error.reason)
         case let error as CodecError: ItemResult.Failure(code: error.code.rawValue, reason: error.reason)
         case let error as LaneError: ItemResult.Failure(code: "device", reason: error.description)

@@ -66,6 +66,35 @@ import Testing
         #expect(try files() == first)
     }
 
+    @Test func damageIsRememberedBesideAnOutputThatCannotBeMade() throws {
+        let photo = try Data(contentsOf: URL(fileURLWithPath: place.path + "/photos/photo-0001.jpg"))
+        try photo.prefix(photo.count / 2).write(to: URL(fileURLWithPath: place.path + "/cut.jpg"))
+        func export(_ options: [String]) throws -> CommandRun.Ended {
+            let command = ["export", "cut.jpg", "--out", "out", "--json", "--output", "size=100"]
+            return try CommandRun(command + options, in: place).end()
+        }
+        let both = try export(["--output", "size=90,max-bytes=10"])
+        #expect(both.status == 65)
+        #expect((try both.json()["counts"] as? [String: Int])?["damaged"] == 1)
+        #expect(try place.contents("out").keys.sorted() == ["cut-100.jpg"])
+        let again = try export(["--name", "{stem}-100.{ext}"])
+        #expect(again.status == 65 && again.output.contains("keptDamaged"), "\(again.output)")
+    }
+
+    @Test func everyOutputThatIsMissingIsToldAndTheOthersAreCounted() throws {
+        try place.write("mine", to: "out/photo-0001-80.png")
+        let ended = try CommandRun(
+            [
+                "export", "photos/photo-0001.jpg", "--out", "out", "--json", "--output", "size=100", "--output",
+                "size=90,max-bytes=10", "--output", "size=80,format=png",
+            ], in: place
+        ).end()
+        #expect(ended.status == 65)
+        #expect(ended.output.contains("photo-0001-90.jpg cannot be made"), "\(ended.output)")
+        #expect(ended.output.contains("photo-0001-80.png exists"), "\(ended.output)")
+        #expect((try ended.json()["counts"] as? [String: Int])?["good"] == 1)
+    }
+
     @Test func outputsOfAFileKeepTheirNamesWhenOneIsLeft() throws {
         try place.write("outputs: {web: {size: 200}, small: {size: 60}}\n", to: "outputs.yml")
         let command = ["export", "photos", "--out", "out", "--outputs", "outputs.yml", "--json"]

@@ -1,3 +1,4 @@
+import ChunkedCompute
 import Glibc
 import ImageExport
 import TaskStore
@@ -35,7 +36,7 @@ struct DryRun {
             let items = plan.items.map {
                 Shown.Item(
                     input: $0.input.path, outputs: $0.outputs.map(\.path),
-                    occupied: $0.occupied.isEmpty ? nil : $0.occupied)
+                    occupied: $0.occupied.isEmpty ? nil : $0.occupied.map(\.reason))
             }
             text = JSONText.encode(
                 Shown(
@@ -77,7 +78,9 @@ struct DryRun {
             for output in item.outputs {
                 lines.append("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
-            lines += item.occupied.map { "\(item.input.path): \(InputRecord.Status.failed.rawValue), \($0)" }
+            lines += item.occupied.map {
+                "\(item.input.path): \(InputRecord.Status.failed.rawValue), \($0.reason)"
+            }
         }
         for record in plan.settled + plan.passedOver {
             lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")

@@ -56,7 +56,10 @@ enum MarkFiles {
         do {
             face = try Typeface(path: path, limits: DecodeLimits(), pulse: CodecPulse { true })
         } catch {
-            return noFont(ImageExporter.failure(error).reason)
+            return .refused(
+                "font", .unavailable,
+                "bgrun: nothing was started: \(ImageExporter.failure(error).reason). Install what is missing, or name another "
+                    + "font with --font.\n")
         }
         do {
             try MarkMaker.check(text, face: face)

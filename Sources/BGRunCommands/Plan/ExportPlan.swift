@@ -13,8 +13,8 @@ struct ExportPlan: WorkPlan {
         var journal: [PlannedOutput]
         /// Outputs that are there already and stay.
         var current: [MadeRecord]
-        /// Why there are no other ones, a sentence for each.
-        var occupied: [String] = []
+        /// Why there are no other ones.
+        var occupied: [ItemResult.Failure] = []
     }
 
     /// Inputs to work on.
@@ -55,7 +55,7 @@ struct ExportPlan: WorkPlan {
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
         let item = items[item]
         var record = InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)
-        record.addOccupied(item.occupied)
+        record.addMissing(result.refused + item.occupied)
         return [record]
     }
 }
@@ -207,7 +207,10 @@ struct ExportPlanner {
                 items[candidate.input].journal.append(wanted)
             case .current(let output): items[candidate.input].current.append(output)
             case .occupied(let other):
-                items[candidate.input].occupied.append(Standing.occupation(of: candidate.path, madeFrom: other))
+                items[candidate.input].occupied.append(
+                    .init(
+                        code: InputRecord.outputExists, reason: Standing.occupation(of: candidate.path, madeFrom: other)
+                    ))
             case .refused:
                 plan.refusals.append(.init(code: "outputExists", sentence: "\(candidate.path) exists already"))
             }
@@ -217,7 +220,7 @@ struct ExportPlanner {
                 plan.settled.append(record)
             } else if item.outputs.isEmpty {
                 var record = InputRecord(item.input, current: item.current)
-                record.addOccupied(item.occupied)
+                record.addMissing(item.occupied)
                 plan.settled.append(record)
             } else {
                 plan.items.append(item)

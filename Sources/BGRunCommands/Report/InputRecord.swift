@@ -44,7 +44,11 @@ struct InputRecord: Codable, Hashable, Sendable {
 
     /// Counts towards status 65. A picture may be good, and yet not all of its outputs be there.
     var isFailure: Bool {
-        status == .failed || status == .damaged || code == "keptDamaged" || code == Self.outputExists
+        switch status {
+        case .failed, .damaged: true
+        case .good: code != nil
+        case .skipped: code == "keptDamaged" || code == Self.outputExists
+        }
     }
 
     static let outputExists = "outputExists"
@@ -97,12 +101,12 @@ extension InputRecord {
 }
 
 extension InputRecord {
-    /// Adds that some outputs are not made, a sentence for each, beside what became of the others.
-    mutating func addOccupied(_ reasons: [String]) {
-        guard !reasons.isEmpty, status != .failed, code != "notAPicture" else { return }
+    /// Adds that some outputs are not made, beside what became of the others.
+    mutating func addMissing(_ outputs: [ItemResult.Failure]) {
+        guard let first = outputs.first, status != .failed, code != "notAPicture" else { return }
         let told = isFailure ? [reason].compactMap(\.self) : []
-        (code, reason) = (Self.outputExists, (told + reasons).joined(separator: "; "))
-        if status == .skipped, outputs.isEmpty { status = .failed }
+        (code, reason) = (first.code, (told + outputs.map(\.reason)).joined(separator: "; "))
+        if status == .skipped, self.outputs.isEmpty { status = .failed }
     }
 }
 

@@ -12,10 +12,11 @@ typedef enum ic_exif_color {
 } ic_exif_color;
 
 /// Rewrites a TIFF-structured EXIF block for an upright picture of this size: orientation 1, pixel sizes corrected
-/// where they are given, thumbnail left out.
+/// where they are given, thumbnail left out. With `is_transposed` its resolutions across and down change places.
 /// To be freed by the caller; NULL when there is nothing to keep.
 uint8_t *ic_exif_copy_edited(
-    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, ic_exif_color color, size_t *edited_size);
+    const uint8_t *exif, size_t size, uint32_t width, uint32_t height, int is_transposed, ic_exif_color color,
+    size_t *edited_size);
 
 /// Copies an EXIF block without its thumbnail and without entries of groups whose bits are not set in `kept`; bits follow
 /// the order of `MetadataGroup`. `artist` and `copyright` take the place of the block's own where they are not NULL, the artist

@@ -10,6 +10,8 @@ struct ExportPreparation {
     /// For CMYK pictures.
     var toRGB: ColorTransform?
     var notes: [String] = []
+    /// Outputs that there cannot be.
+    var refused: [OutputError] = []
     /// Peak bytes of decoder, windows, pipelines and encoders.
     var workingBytes = 0
 
@@ -22,7 +24,7 @@ struct ExportPreparation {
         var item: ExportItem.Output
     }
 
-    /// - Throws: ``ExportFailure`` or ``CodecError`` when an output cannot be made.
+    /// - Throws: ``NoOutputs``, ``ExportFailure`` or ``CodecError`` when nothing can be made.
     init(
         item: ExportItem, decoder: any ImageDecoder, lane: any ImageLane, chunkRows: Int?, content: UInt32,
         tables: KeptTables
@@ -35,10 +37,11 @@ struct ExportPreparation {
         notes = source.notes
         var keys: [ChainKey] = []
         for output in item.outputs {
-            let path = try OutputError.naming(output.path) {
+            let path = try OutputError.attempt(output.path, refused: &refused) {
                 try PixelPath(of: header, color: source, output.settings)
             }
-            if let note = path.geometry.note, !notes.contains(note) { notes.append(note) }
+            guard let path else { continue }
+            note(path.cropNote)
             var chain: Int?
             if path.hasChain {
                 let key = ChainKey(of: path)
@@ -56,6 +59,7 @@ struct ExportPreparation {
             let encode = encodeRequest(path, of: header, color: source, cores: item.cores)
             outputs.append(Output(plan: plan, chain: chain, encode: encode, paint: paint, item: output))
         }
+        if outputs.isEmpty { throw NoOutputs(refused: refused) }
         let (sourceWidth, sourceHeight) = sourceSize(of: header)
         workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
         for output in outputs { workingBytes += Self.bytes(output.plan, sourceWidth: sourceWidth) }
@@ -64,6 +68,10 @@ struct ExportPreparation {
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
             workingBytes += 2 * chain.rowBytes * min(sourceHeight, chain.chunkRows + 2 * chain.chain.radius)
         }
+    }
+
+    private mutating func note(_ note: String?) {
+        if let note, !notes.contains(note) { notes.append(note) }
     }
 
     /// Size of the decoded picture.
@@ -137,7 +145,7 @@ struct ExportPreparation {
         let width = path.geometry.uprightWidth + 2 * border
         let height = path.geometry.uprightHeight + 2 * border
         let kept = header.outputMetadata(settings, color: source, width: width, height: height, format: format)
-        notes += kept.notes.filter { !notes.contains($0) }
+        kept.notes.forEach { note($0) }
         return EncodeRequest(
             format: format, width: width, height: height, layout: path.outputLayout, isGray: path.isGray,
             isOpaque: !header.hasAlpha || path.needsMatte, quality: settings.quality ?? format.defaultQuality ?? 100,

@@ -65,17 +65,24 @@ final class FittingEncoder: ImageEncoder {
             search.tried(next, bytes: try encode(quality: next))
         }
         guard let found = search.found else {
-            let isBeside = search.smallest - fixed <= maxBytes
-            let help =
-                isBeside
-                ? "of these metadata, profile and gain map are about \(fixed), which --metadata strip and --no-gain-map "
-                    + "leave out" : "a smaller --size may help"
+            let help = search.smallest - fixed <= maxBytes ? "of these \(whatIsFixed)" : "a smaller --size may help"
             throw ExportFailure(
                 "tooLarge",
                 "its output cannot have \(maxBytes) bytes or fewer: at quality 1 it has \(search.smallest); \(help)")
         }
         quality = found
         try best.withUnsafeBytes(body)
+    }
+
+    /// What is in the file beside the picture, and what leaves that out.
+    private var whatIsFixed: String {
+        let profile = request.metadata.icc?.count ?? 0
+        let parts = [
+            (request.metadata.totalBytes - profile, "are metadata, which --metadata strip leaves out"),
+            (request.gainMap?.count ?? 0, "are a gain map, which --no-gain-map leaves out"),
+            (profile, "are a colour profile"),
+        ]
+        return parts.filter { $0.0 > 0 }.map { "\($0) \($1)" }.joined(separator: ", ")
     }
 
     /// Makes a file and keeps it where it fits: every attempt that fits is better than those before it.

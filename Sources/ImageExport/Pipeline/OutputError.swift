@@ -2,7 +2,7 @@ import ChunkedCompute
 import ImageCodecs
 
 /// One output of an input cannot be made; the others may.
-struct OutputError: Error {
+struct OutputError {
     var path: String
     var cause: any Error
 
@@ -12,14 +12,32 @@ struct OutputError: Error {
         return .init(code: failure.code, reason: "\(path) cannot be made: \(failure.reason)")
     }
 
-    /// - Throws: What `body` does, and an ``OutputError`` in place of what its output alone is the cause of.
-    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    /// - Returns: What `body` does; nil where it threw something of which its output alone is the cause, which `refused` has
+    ///   then.
+    /// - Throws: What else `body` does.
+    static func attempt<Result>(
+        _ path: String, refused: inout [OutputError], _ body: () throws -> Result
+    ) throws -> Result? {
         do {
             return try body()
         } catch let error as ExportFailure where ["crop", "tooLarge", "unsupported", "watermark"].contains(error.code) {
-            throw OutputError(path: path, cause: error)
+            refused.append(OutputError(path: path, cause: error))
         } catch let error as CodecError where error.code == .encode {
-            throw OutputError(path: path, cause: error)
+            refused.append(OutputError(path: path, cause: error))
         }
+        return nil
+    }
+}
+
+/// No output of an input can be made.
+struct NoOutputs: Error {
+    let refused: [OutputError]
+
+    var failure: ItemResult.Failure {
+        guard let first = refused.first, refused.count > 1 else {
+            return ImageExporter.failure(refused.first?.cause ?? self)
+        }
+        let reasons = refused.map(\.failure.reason)
+        return .init(code: first.failure.code, reason: reasons.joined(separator: "; "))
     }
 }

@@ -10,8 +10,6 @@ package struct OutputGeometry: Hashable, Sendable {
     package var cropY: Double
     package var cropWidth: Double
     package var cropHeight: Double
-    /// What the person should be told of its crop.
-    package private(set) var note: String?
     /// Orientations 5 to 8 swap width and height.
     package let isTransposed: Bool
 
@@ -43,11 +41,6 @@ package struct OutputGeometry: Hashable, Sendable {
             guard var left = crop.part(width: part.width, height: part.height) else {
                 throw ExportFailure(
                     "crop", "the crop lies outside of the picture, which is \(Int(part.width))x\(Int(part.height))")
-            }
-            if case .box(let wanted, let high, _, _) = crop, (left.width, left.height) != (Double(wanted), Double(high))
-            {
-                note =
-                    "of the crop of \(wanted)x\(high) only \(Int(left.width))x\(Int(left.height)) lie within the picture"
             }
             left.x += part.x
             left.y += part.y

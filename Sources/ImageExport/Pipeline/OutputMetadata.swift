@@ -17,12 +17,10 @@ extension ImageHeader {
         let icc = color.embeddedProfile(for: settings.colorSpace)
         let credits = MetadataCredits(artist: settings.artist, copyright: settings.copyright)
         let selected = metadata.selected(settings.metadata, credits, format: format)
-        var edited = selected.metadata.edited(
-            forWidth: width, height: height, icc: icc, color: color.exif(in: settings.colorSpace),
+        let edited = selected.metadata.edited(
+            forWidth: width, height: height, icc: icc, isTransposed: Orientation(of: self, settings).isTransposed,
+            color: color.exif(in: settings.colorSpace),
             format: format)
-        if Orientation(of: self, settings).isTransposed {
-            edited.metadata.resolution = edited.metadata.resolution?.transposed
-        }
         return (edited.metadata, selected.notes + edited.notes)
     }
 }

@@ -21,8 +21,9 @@ struct PipelinePump {
         let direct = readers(of: nil)
         branches =
             (direct.isEmpty ? [] : [Branch(runner: nil, pipelines: direct)])
-            + chains.enumerated().map { index, plan in
+            + chains.enumerated().compactMap { index, plan in
                 let readers = readers(of: index)
+                if readers.isEmpty { return nil }
                 let runner = ChainRunner(
                     plan: plan, lane: lane, readerRows: readers.map(\.sourceWindowRows).max() ?? 0)
                 return Branch(runner: runner, pipelines: readers)

@@ -60,6 +60,19 @@ struct PixelPath {
         isGray = staysGray && color == nil
     }
 
+    /// What the person should be told of a crop of pixels, of which not all are there.
+    var cropNote: String? {
+        guard case .box(let width, let height, _, _) = settings.crop else { return nil }
+        let left = (
+            width: Int(orientation.isTransposed ? geometry.cropHeight : geometry.cropWidth),
+            height: Int(orientation.isTransposed ? geometry.cropWidth : geometry.cropHeight)
+        )
+        // What a size that fills cuts off besides is asked for.
+        if case .fill = settings.size { return nil }
+        guard left != (width, height) else { return nil }
+        return "of the crop of \(width)x\(height) only \(left.width)x\(left.height) lie within the picture"
+    }
+
     /// Something is done to the picture before it is resized.
     private var changesFirst: Bool { !operations.before.isEmpty || rotation != nil }
 

@@ -56,7 +56,9 @@ package final class Captions {
     }
 
     private func settable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { isSettable($0) ? $0 : Self.substitute }))
+        let hasControls = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        if !hasControls, (try? face.line(text, pixelSize: Self.trialSize)) != nil { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isSettable($0) ? $0 : Self.substitute }))
     }
 
     private func isSettable(_ letter: Unicode.Scalar) -> Bool {
