@@ -81,6 +81,23 @@ import Testing
         #expect(again.status == 65 && again.output.contains("keptDamaged"), "\(again.output)")
     }
 
+    @Test func anOutputThatNoPictureOfAFormatCanHaveLeavesTheOthers() throws {
+        try PictureFile.write([9, 9, 9, 255], width: 30, height: 20, to: place.path + "/flat.png")
+        func ended(_ outputs: String...) throws -> CommandRun.Ended {
+            try CommandRun(
+                ["export", "flat.png", "--out", "out"] + outputs.flatMap { ["--output", $0] }, in: place
+            ).end()
+        }
+        let both = try ended("size=20,max-bytes=2k", "size=10")
+        #expect(both.status == 65)
+        #expect(
+            both.errors.contains("needsQuality: ") && both.errors.contains("/out/flat-20.png cannot be made"),
+            "\(both.errors)")
+        #expect(try place.contents("out").keys.sorted() == ["flat-10.png"])
+        let none = try ended("size=20,max-bytes=2k", "size=15,bits=10")
+        #expect(none.status == 65 && none.errors.contains("flat-20.png") && none.errors.contains("flat-15.png"))
+    }
+
     @Test func everyOutputThatIsMissingIsToldAndTheOthersAreCounted() throws {
         try place.write("mine", to: "out/photo-0001-80.png")
         let ended = try CommandRun(
@@ -166,7 +183,7 @@ import Testing
         #expect(dry.status == 65)
         let items = try #require(try dry.json()["items"] as? [[String: Any]])
         #expect(items.map { ($0["outputs"] as? [String])?.count } == [1, 1, 2])
-        #expect(items[0]["occupied"] as? [String] == ["\(place.path)/out/photo-0001-60.jpg \(reason)"])
+        #expect(items[0]["missing"] as? [String] == ["\(place.path)/out/photo-0001-60.jpg \(reason)"])
         let ended = try CommandRun(arguments + ["--report", "r.jsonl"], in: place).end()
         #expect(ended.status == 65)
         #expect(ended.errors.contains("Exported 3 pictures"), "\(ended.errors)")

@@ -15,7 +15,7 @@ struct DryRun {
             var input: String
             var outputs: [String]
             /// Why others are not made.
-            var occupied: [String]?
+            var missing: [String]?
         }
 
         var inputs: Int
@@ -36,7 +36,7 @@ struct DryRun {
             let items = plan.items.map {
                 Shown.Item(
                     input: $0.input.path, outputs: $0.outputs.map(\.path),
-                    occupied: $0.occupied.isEmpty ? nil : $0.occupied.map(\.reason))
+                    missing: $0.missing.isEmpty ? nil : $0.missing.map(\.reason))
             }
             text = JSONText.encode(
                 Shown(
@@ -51,7 +51,7 @@ struct DryRun {
             StandardError.write("bgrun: the plan could not be written: \(String(cString: strerror(trouble)))\n")
             return .writeFailed
         }
-        let isSound = plan.items.allSatisfy(\.occupied.isEmpty) && !plan.settled.contains(where: \.isFailure)
+        let isSound = plan.items.allSatisfy(\.missing.isEmpty) && !plan.settled.contains(where: \.isFailure)
         return isSound ? .done : .doneWithFailures
     }
 
@@ -78,7 +78,7 @@ struct DryRun {
             for output in item.outputs {
                 lines.append("\(item.input.path) -> \(output.path)\(output.mayReplace ? " (replaces)" : "")")
             }
-            lines += item.occupied.map {
+            lines += item.missing.map {
                 "\(item.input.path): \(InputRecord.Status.failed.rawValue), \($0.reason)"
             }
         }

@@ -14,7 +14,7 @@ struct ExportPlan: WorkPlan {
         /// Outputs that are there already and stay.
         var current: [MadeRecord]
         /// Why there are no other ones.
-        var occupied: [ItemResult.Failure] = []
+        var missing: [ItemResult.Failure] = []
     }
 
     /// Inputs to work on.
@@ -55,7 +55,7 @@ struct ExportPlan: WorkPlan {
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
         let item = items[item]
         var record = InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)
-        record.addMissing(result.refused + item.occupied)
+        record.addMissing(result.refused + item.missing)
         return [record]
     }
 }
@@ -96,8 +96,7 @@ struct ExportPlanner {
             plan.refusals = []
             candidates = self.candidates(for: files, &plan.refusals)
         }
-        let unfit = unfit(candidates, files)
-        candidates.removeAll { unfit[$0.input] != nil }
+        let unfit = withoutUnfit(&candidates)
         plan.refusals += misnamed(candidates)
         plan.refusals += collisions(candidates, files)
         plan.refusals += filesInTheWayOfFolders(candidates)
@@ -171,14 +170,16 @@ struct ExportPlanner {
 
     /// Compares what stands at the paths with the journal, and makes items of what is left to do.
     private func settle(
-        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: InputRecord],
+        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: [ItemResult.Failure]],
         journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
         job: JobRecord?, _ plan: inout ExportPlan
     ) throws(StoreError) {
         let inputs = Set(files.map(\.key))
         let known = try journal(candidates.map(\.path))
         let settings = SettingsText(specs.map(\.settings))
-        var items = files.map { ExportPlan.Item(input: $0, outputs: [], journal: [], current: []) }
+        var items = files.enumerated().map { index, file in
+            ExportPlan.Item(input: file, outputs: [], journal: [], current: [], missing: unfit[index] ?? [])
+        }
         for candidate in candidates {
             let found = ExistingFile(candidate.path)
             if let found, inputs.contains(found.key) {
@@ -207,7 +208,7 @@ struct ExportPlanner {
                 items[candidate.input].journal.append(wanted)
             case .current(let output): items[candidate.input].current.append(output)
             case .occupied(let other):
-                items[candidate.input].occupied.append(
+                items[candidate.input].missing.append(
                     .init(
                         code: InputRecord.outputExists, reason: Standing.occupation(of: candidate.path, madeFrom: other)
                     ))
@@ -216,11 +217,11 @@ struct ExportPlanner {
             }
         }
         for (index, item) in items.enumerated() {
-            if let record = unfit[index] {
-                plan.settled.append(record)
+            if let unfit = unfit[index], unfit.count == specs.count {
+                plan.settled.append(self.unfit(item.input, unfit))
             } else if item.outputs.isEmpty {
                 var record = InputRecord(item.input, current: item.current)
-                record.addMissing(item.occupied)
+                record.addMissing(item.missing)
                 plan.settled.append(record)
             } else {
                 plan.items.append(item)

@@ -1,3 +1,4 @@
+import ChunkedCompute
 import ImageCodecs
 import ImageExport
 import TaskStore
@@ -29,20 +30,26 @@ extension ExportPlanner {
         return files
     }
 
-    /// Inputs whose outputs cannot be made, whatever is in the pictures.
-    func unfit(_ candidates: [Candidate], _ files: [InputFile]) -> [Int: InputRecord] {
-        var unfit: [Int: InputRecord] = [:]
-        for candidate in candidates where unfit[candidate.input] == nil {
-            guard let (code, reason) = obstacle(candidate) else { continue }
-            let file = files[candidate.input]
-            unfit[candidate.input] =
-                file.isNamed || ContentCheck.looksLikePicture(file.path)
-                ? InputRecord(
-                    input: file.path, status: .failed, code: code, reason: reason,
-                    inputBytes: Int(file.identity.size))
-                : InputRecord(notAPicture: file)
+    /// Takes out what cannot be made, whatever is in the pictures.
+    ///
+    /// - Returns: By input, why.
+    func withoutUnfit(_ candidates: inout [Candidate]) -> [Int: [ItemResult.Failure]] {
+        var unfit: [Int: [ItemResult.Failure]] = [:]
+        candidates.removeAll { candidate in
+            guard let (code, reason) = obstacle(candidate) else { return false }
+            let sentence = specs.count == 1 ? reason : "\(candidate.path) cannot be made: \(reason)"
+            unfit[candidate.input, default: []].append(.init(code: code, reason: sentence))
+            return true
         }
         return unfit
+    }
+
+    /// An input of which nothing can be made.
+    func unfit(_ file: InputFile, _ failures: [ItemResult.Failure]) -> InputRecord {
+        guard file.isNamed || ContentCheck.looksLikePicture(file.path) else { return InputRecord(notAPicture: file) }
+        return InputRecord(
+            input: file.path, status: .failed, code: failures.first?.code,
+            reason: failures.map(\.reason).joined(separator: "; "), inputBytes: Int(file.identity.size))
     }
 
     private func obstacle(_ candidate: Candidate) -> (code: String, reason: String)? {
