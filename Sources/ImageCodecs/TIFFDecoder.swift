@@ -93,7 +93,9 @@ extension TIFFDecoder {
             return (length - 1) / part + 1
         }
         // Tags of TIFF 6.0: the picture's size; bits; the size of tiles; rows of a strip; planes apart, and how many.
-        guard let width = number(256), let height = number(257) else { return }
+        guard let width = number(256), let height = number(257) else {
+            throw CodecError(.damaged, "The TIFF does not say how large it is")
+        }
         let isBilevel = number(258) ?? 1 == 1
         try limits.check(width: width, height: height, bitsPerPixel: isBilevel ? 1 : 8, fileBytes: file.count)
         let tileWidth = number(322)

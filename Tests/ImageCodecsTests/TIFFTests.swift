@@ -217,6 +217,22 @@ struct TIFFTests {
         }
     }
 
+    @Test(arguments: [256, 257])
+    func `a file that does not say how large it is is damaged`(tag: Int) throws {
+        var file = TIFFWriter(width: 4, height: 3) { _, _, _ in 9 }.file()
+        let directory = Int(file[4]) | Int(file[5]) << 8
+        let entry = directory + 2 + 12 * (tag - 256)
+        #expect(Int(file[entry]) | Int(file[entry + 1]) << 8 == tag)
+        // A tag that nobody knows.
+        file[entry + 1] = 0x7F
+        do throws(CodecError) {
+            _ = try decode(file)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.code == .damaged && error.reason == "The TIFF does not say how large it is")
+        }
+    }
+
     @Test
     func `strips that lie beyond the end are damage`() throws {
         // Pixel data first, directory last: the strip offsets are moved beyond the file instead of cutting it.
