@@ -27,6 +27,7 @@ _Static_assert(AVIF_VERSION_MAJOR == 0 && AVIF_VERSION_MINOR == 11, "libavif.so.
     FUNCTION(avifImageSetProfileICC)                                                                                   \
     FUNCTION(avifImageSetViewRect)                                                                                     \
     FUNCTION(avifImageYUVToRGB)                                                                                        \
+    FUNCTION(avifPeekCompatibleFileType)                                                                               \
     FUNCTION(avifRGBImageSetDefaults)                                                                                  \
     FUNCTION(avifRWDataFree)                                                                                           \
     FUNCTION(avifResultToString)

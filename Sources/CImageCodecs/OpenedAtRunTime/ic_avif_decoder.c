@@ -3,9 +3,14 @@
 
 #include "ic_avif.h"
 
+/// Pixels of a tile that is larger than its picture.
+enum { LARGEST_TILE = 512 * 512 };
+
 typedef struct avif_state {
     const ic_avif_table *avif;
     avifDecoder *decoder;
+    /// The file under a brand that the library reads, where it has another one.
+    uint8_t *branded;
     /// The part of the coded picture that is the picture.
     avifCropRect part;
 } avif_state;
@@ -13,6 +18,8 @@ typedef struct avif_state {
 static ic_status fail(const avif_state *state, avifResult result, ic_error *error) {
     const char *reason = state->decoder->diag.error;
     if (!reason[0]) reason = state->avif->avifResultToString(result);
+    // What a decoder of AV1 says of its reason is no more than that.
+    if (strstr(reason, "getNextImage")) reason = "its picture cannot be decoded, or is larger than its header says";
     // The one word by which too many pixels differ from other faults.
     if (strstr(reason, "too large")) return ic_fail(error, IC_LIMIT, "AVIF: %s", reason);
     switch (result) {
@@ -41,7 +48,21 @@ static avifCropRect visible_part(const avif_state *state) {
 static void close_avif(void *opaque) {
     avif_state *state = opaque;
     if (state->decoder) state->avif->avifDecoderDestroy(state->decoder);
+    free(state->branded);
     free(state);
+}
+
+/// The file's bytes, with the brand of AVIF in the place of its first one where it has none that the library reads; NULL
+/// without memory for that.
+static const uint8_t *branded(avif_state *state, const ic_picture_source *source) {
+    const size_t brand = 8;
+    avifROData data = {source->bytes, source->size};
+    if (source->size < brand + 4 || state->avif->avifPeekCompatibleFileType(&data)) return source->bytes;
+    state->branded = malloc(source->size);
+    if (!state->branded) return NULL;
+    memcpy(state->branded, source->bytes, source->size);
+    memcpy(state->branded + brand, "avif", 4);
+    return state->branded;
 }
 
 static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
@@ -57,7 +78,9 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     decoder->maxThreads = 1;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
     if (source->max_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)source->max_pixels;
-    avifResult result = avif->avifDecoderSetIOMemory(decoder, source->bytes, source->size);
+    const uint8_t *bytes = branded(state, source);
+    if (!bytes) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF file");
+    avifResult result = avif->avifDecoderSetIOMemory(decoder, bytes, source->size);
     if (result == AVIF_RESULT_OK) result = avif->avifDecoderParse(decoder);
     if (result != AVIF_RESULT_OK) return fail(state, result, error);
     const avifImage *image = decoder->image;
@@ -82,6 +105,11 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     info->xmp_size = image->xmp.size;
     // Planes of colour and alpha, in the decoder and in the picture that it lends.
     info->bytes_held = ic_sum(ic_picture_bytes(image->width, image->height, info->is_wide ? 16 : 8), 4 << 20);
+    if (state->branded) info->bytes_held = ic_sum(info->bytes_held, (int64_t)source->size);
+    // What is in the file may be larger than the file says, and memory is not claimed for that; a tile may reach beyond the
+    // picture that it is a part of.
+    int64_t most = ic_picture_bytes(image->width, image->height, 1) + LARGEST_TILE;
+    if (most < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)most;
     return IC_OK;
 }
 

@@ -152,9 +152,32 @@ static void read_metadata(heif_state *state, ic_picture_info *info) {
     }
 }
 
+/// Whether a kind is named in the file's boxes, but for those of the pictures' data.
+static int names(const ic_picture_source *source, const char *kind) {
+    size_t place = 0;
+    while (source->size - place >= 16) {
+        const uint8_t *head = source->bytes + place;
+        uint64_t left = source->size - place, length = 0;
+        for (int i = 0; i < 4; i++) length = length << 8 | head[i];
+        if (length == 1) {
+            length = 0;
+            for (int i = 8; i < 16; i++) length = length << 8 | head[i];
+        }
+        // The last one may reach to the end.
+        if (length == 0 || length > left) length = left;
+        if (length < 8) break;
+        if (memcmp(head + 4, "mdat", 4) != 0 && memmem(head, (size_t)length, kind, 4)) return 1;
+        place += (size_t)length;
+    }
+    return 0;
+}
+
+int ic_heif_is_av1(const ic_picture_source *source) { return names(source, "av01") && !names(source, "hvc1"); }
+
 static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
     const ic_heif_table *heif = ic_heif(error);
     if (!heif) return error->status;
+    if (names(source, "av01")) return ic_fail(error, IC_UNSUPPORTED, "HEIF with pictures in HEVC and in AV1 is not read");
     heif_state *state = calloc(1, sizeof *state);
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
     *opaque = state;

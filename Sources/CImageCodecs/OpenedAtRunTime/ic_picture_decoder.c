@@ -31,6 +31,8 @@ ic_picture_decoder *ic_picture_decoder_open(
     decoder->codec = codecs[library];
     decoder->info = (ic_picture_info){.orientation = 1, .frames = 1, .pictures = 1, .primaries = 2, .transfer = 2};
     ic_picture_source source = {bytes, size, max_pixels};
+    // libheif cannot be told how large a picture in AV1 may be.
+    if (library == IC_LIBRARY_HEIF && ic_heif_is_av1(&source)) decoder->codec = &ic_avif_codec;
     if (decoder->codec->open(&source, &decoder->state, &decoder->info, error) != IC_OK) {
         ic_picture_decoder_close(decoder);
         return NULL;

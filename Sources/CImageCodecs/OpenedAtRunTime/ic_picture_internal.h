@@ -35,6 +35,9 @@ extern const ic_picture_codec ic_raw_codec;
 extern const ic_picture_codec ic_gif_codec;
 extern const ic_picture_codec ic_openjpeg_codec;
 
+/// Whether a HEIF file has pictures in AV1 and none in HEVC.
+int ic_heif_is_av1(const ic_picture_source *source);
+
 ic_status ic_raw_preview(void *state, const uint8_t **bytes, size_t *size, ic_error *error);
 
 /// The EXIF orientation that turns by `quarters` counter-clockwise and then mirrors: 0 not at all, 1 exchanging left and

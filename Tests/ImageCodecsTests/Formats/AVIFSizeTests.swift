@@ -1,0 +1,51 @@
+import Foundation
+import ImageCodecs
+import Testing
+
+@Suite(.enabled(if: ToolFolder.has("avifenc"), "avifenc is not installed"))
+struct AVIFSizeTests {
+    private let tools: ToolFolder
+
+    init() throws { tools = try ToolFolder() }
+
+    /// An AVIF file of 1200 x 900 pixels.
+    private func file() throws -> [UInt8] {
+        let png = try tools.write(try encoded(Picture.sample(width: 1_200, height: 900), as: .png), as: "in.png")
+        try tools.run("avifenc", ["-s", "10", "--min", "30", "--max", "40", png, tools.path("out.avif").path])
+        return try tools.read("out.avif")
+    }
+
+    /// The same file with a brand of HEIF in the place of AVIF's.
+    private func asHEIF(_ file: [UInt8]) -> [UInt8] {
+        var file = file
+        while let brand = file.prefix(64).firstRange(of: Array("avif".utf8)) {
+            file.replaceSubrange(brand, with: Array("mif1".utf8))
+        }
+        return file
+    }
+
+    @Test(arguments: [false, true])
+    func `a picture that is larger than its header says is not decoded`(isHEIF: Bool) throws {
+        var file = try file()
+        let size = try #require(file.firstRange(of: Array("ispe".utf8))).upperBound + 4
+        // 40 x 30, big-endian.
+        file.replaceSubrange(size..<size + 8, with: [0, 0, 0, 40, 0, 0, 0, 30])
+        do throws(CodecError) {
+            _ = try decode(isHEIF ? asHEIF(file) : file)
+            Issue.record("it was decoded")
+        } catch {
+            #expect(error.code == .damaged && error.reason.hasSuffix("larger than its header says"), "\(error)")
+        }
+    }
+
+    @Test
+    func `AV1 under a brand of HEIF is read as AVIF is`() throws {
+        let file = try file()
+        let (plain, other) = (try decode(file), try decode(asHEIF(file)))
+        #expect(other.header.format == .heic && plain.header.format == .avif)
+        #expect(other.picture.bytes == plain.picture.bytes)
+        // Beside HEVC it is not known which of them is the picture.
+        let mixed = asHEIF(file) + [0, 0, 0, 16] + Array("freehvc1....".utf8)
+        #expect(throws: CodecError.self) { try decode(mixed) }
+    }
+}
