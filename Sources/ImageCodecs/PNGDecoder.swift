@@ -19,9 +19,9 @@ final class PNGDecoder: ImageDecoder {
         handle = try opened { ic_png_decoder_open(file.baseAddress, file.count, &info, &$0) }
         let layout: PixelLayout = info.bit_depth == 16 ? .rgba16 : info.has_alpha != 0 ? .rgba8 : .rgbx8
         let rowBytes = Int(info.width) * layout.bytesPerPixel
-        // Two filtered rows, the inflater's window and, before them, profiles and texts.
         let chunks = PNGDecoder.walk(bytes)
         let lateBytes = chunks.late.reduce(0) { $0 + $1.count }
+        // Two filtered rows, the inflater's window and, before them, profiles and texts.
         bytesHeld =
             rowBytes * (info.is_interlaced != 0 ? Int(info.height) + 4 : 4) + info.icc_size + 512 << 10 + 3 * lateBytes
         let colors = PNGDecoder.colors(info, coded: chunks.coded)

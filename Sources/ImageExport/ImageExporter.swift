@@ -118,7 +118,7 @@ package final class ImageExporter {
         var made: [ExportPreparation.Output] = []
         for (index, output) in preparation.outputs.enumerated() {
             let settings = output.item.settings
-            let chain = try OutputError.attempt(output.item.path, refused: &refused) {
+            let chain = try OutputRefusal.attempt(output.item.path, refused: &refused) {
                 let marks = try markMaker.marks(
                     of: settings, on: EncoderChain.inside(output.encode, settings), output.paint, facts, item.limits,
                     pulse)
@@ -182,7 +182,7 @@ package final class ImageExporter {
                     }
                 }
             }
-            guard try OutputError.attempt(output.item.path, refused: &refused, finish) != nil else { continue }
+            guard try OutputRefusal.attempt(output.item.path, refused: &refused, finish) != nil else { continue }
             if let note = chains[index].note { result.notes.append(note) }
             result.times.kernels += pipeline.kernelSeconds
             result.times.encode += pipeline.encodeSeconds

@@ -253,6 +253,15 @@ import Testing
         #expect(encode == .init(seconds: CodecCost.encoding(.jpeg) * 0.06, hearsStop: true))
     }
 
+    @Test func anItemWithoutOutputsFails() throws {
+        let folder = try TemporaryFolder()
+        let pixels = SamplePhotos.pixels(seed: 3, width: 20, height: 10)
+        let input = try folder.write(
+            "in.jpg", pixels, EncodeRequest(format: .jpeg, width: 20, height: 10, layout: .rgbx8))
+        let result = export(input, to: [])
+        #expect(result.status == .failed && result.failure?.code == "internal")
+    }
+
     @Test func anEncodeIsExpectedToTakeAsLongAsTheLastOne() throws {
         let folder = try TemporaryFolder()
         var numbers = SystemRandomNumberGenerator()

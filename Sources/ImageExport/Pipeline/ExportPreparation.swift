@@ -11,7 +11,7 @@ struct ExportPreparation {
     var toRGB: ColorTransform?
     var notes: [String] = []
     /// Outputs that there cannot be.
-    var refused: [OutputError] = []
+    var refused: [OutputRefusal] = []
     /// Peak bytes of decoder, windows, pipelines and encoders.
     var workingBytes = 0
 
@@ -37,7 +37,7 @@ struct ExportPreparation {
         notes = source.notes
         var keys: [ChainKey] = []
         for output in item.outputs {
-            let path = try OutputError.attempt(output.path, refused: &refused) {
+            let path = try OutputRefusal.attempt(output.path, refused: &refused) {
                 try PixelPath(of: header, color: source, output.settings)
             }
             guard let path else { continue }

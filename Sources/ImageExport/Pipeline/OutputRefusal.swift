@@ -2,7 +2,7 @@ import ChunkedCompute
 import ImageCodecs
 
 /// One output of an input cannot be made; the others may.
-struct OutputError {
+struct OutputRefusal {
     var path: String
     var cause: any Error
 
@@ -16,14 +16,14 @@ struct OutputError {
     ///   then.
     /// - Throws: What else `body` does.
     static func attempt<Result>(
-        _ path: String, refused: inout [OutputError], _ body: () throws -> Result
+        _ path: String, refused: inout [OutputRefusal], _ body: () throws -> Result
     ) throws -> Result? {
         do {
             return try body()
         } catch let error as ExportFailure where ["crop", "tooLarge", "unsupported", "watermark"].contains(error.code) {
-            refused.append(OutputError(path: path, cause: error))
+            refused.append(OutputRefusal(path: path, cause: error))
         } catch let error as CodecError where error.code == .encode {
-            refused.append(OutputError(path: path, cause: error))
+            refused.append(OutputRefusal(path: path, cause: error))
         }
         return nil
     }
@@ -31,13 +31,11 @@ struct OutputError {
 
 /// No output of an input can be made.
 struct NoOutputs: Error {
-    let refused: [OutputError]
+    let refused: [OutputRefusal]
 
     var failure: ItemResult.Failure {
-        guard let first = refused.first, refused.count > 1 else {
-            return ImageExporter.failure(refused.first?.cause ?? self)
-        }
-        let reasons = refused.map(\.failure.reason)
-        return .init(code: first.failure.code, reason: reasons.joined(separator: "; "))
+        guard let first = refused.first else { return .init(code: "internal", reason: "it has no outputs") }
+        guard refused.count > 1 else { return ImageExporter.failure(first.cause) }
+        return .init(code: first.failure.code, reason: refused.map(\.failure.reason).joined(separator: "; "))
     }
 }
