@@ -4,8 +4,8 @@
 set -euo pipefail
 
 build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
-    opencl-headers libdnnl-dev libzip-dev libfreetype-dev libfontconfig-dev libavif-dev libheif-dev libjxl-dev libraw-dev
-    libgif-dev libopenjp2-7-dev)
+    opencl-headers libdnnl-dev libzip-dev libfreetype-dev libfontconfig-dev libavif-dev libheif-dev libde265-dev libjxl-dev
+    libraw-dev libgif-dev libopenjp2-7-dev)
 # An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata; dbusmock
 # stands for logind, NetworkManager and the power profile service on a bus of the test's own; strace lets system calls
 # fail; venv fetches the test cases of ONNX; the font is for texts on pictures; the rest writes pictures of formats that

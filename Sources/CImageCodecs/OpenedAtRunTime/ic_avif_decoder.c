@@ -126,7 +126,10 @@ static avifResult convert(
 
 static ic_status decode_avif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
     avif_state *state = opaque;
+    // The decoder of AV1 prints what it refuses.
+    ic_quiet_begin();
     avifResult result = state->avif->avifDecoderNextImage(state->decoder);
+    ic_quiet_end();
     if (result != AVIF_RESULT_OK) return fail(state, result, error);
     if (!ic_may_go_on(&target->pulse)) return ic_fail(error, IC_STOPPED, "Asked to stop");
     const avifImage *image = state->decoder->image;

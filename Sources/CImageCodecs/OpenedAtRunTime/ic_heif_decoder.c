@@ -1,54 +1,28 @@
-#include <libheif/heif.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ic_picture_internal.h"
+#include "ic_heif.h"
+#include "ic_heif_boxes.h"
+#include "ic_hevc.h"
 
-_Static_assert(LIBHEIF_HAVE_VERSION(1, 15, 0), "libheif.so.1 has kept its structures since");
-
-#define IC_HEIF_FUNCTIONS(FUNCTION)                                                                                    \
-    FUNCTION(heif_context_alloc)                                                                                       \
-    FUNCTION(heif_context_free)                                                                                        \
-    FUNCTION(heif_context_get_number_of_top_level_images)                                                              \
-    FUNCTION(heif_context_get_primary_image_handle)                                                                    \
-    FUNCTION(heif_context_read_from_memory_without_copy)                                                               \
-    FUNCTION(heif_context_set_max_decoding_threads)                                                                    \
-    FUNCTION(heif_context_set_maximum_image_size_limit)                                                                \
-    FUNCTION(heif_decode_image)                                                                                        \
-    FUNCTION(heif_decoding_options_alloc)                                                                              \
-    FUNCTION(heif_decoding_options_free)                                                                               \
-    FUNCTION(heif_image_get_bits_per_pixel_range)                                                                      \
-    FUNCTION(heif_image_get_decoding_warnings)                                                                         \
-    FUNCTION(heif_image_get_plane_readonly)                                                                            \
-    FUNCTION(heif_image_get_primary_height)                                                                            \
-    FUNCTION(heif_image_get_primary_width)                                                                             \
-    FUNCTION(heif_image_handle_get_color_profile_type)                                                                 \
-    FUNCTION(heif_image_handle_get_height)                                                                             \
-    FUNCTION(heif_image_handle_get_list_of_metadata_block_IDs)                                                         \
-    FUNCTION(heif_image_handle_get_luma_bits_per_pixel)                                                                \
-    FUNCTION(heif_image_handle_get_metadata)                                                                           \
-    FUNCTION(heif_image_handle_get_metadata_content_type)                                                              \
-    FUNCTION(heif_image_handle_get_metadata_size)                                                                      \
-    FUNCTION(heif_image_handle_get_metadata_type)                                                                      \
-    FUNCTION(heif_image_handle_get_nclx_color_profile)                                                                 \
-    FUNCTION(heif_image_handle_get_raw_color_profile)                                                                  \
-    FUNCTION(heif_image_handle_get_raw_color_profile_size)                                                             \
-    FUNCTION(heif_image_handle_get_width)                                                                              \
-    FUNCTION(heif_image_handle_has_alpha_channel)                                                                      \
-    FUNCTION(heif_image_handle_release)                                                                                \
-    FUNCTION(heif_image_release)                                                                                       \
-    FUNCTION(heif_nclx_color_profile_free)
-
-IC_LIBRARY_TABLE(ic_heif, IC_LIBRARY_HEIF, IC_HEIF_FUNCTIONS)
-
-enum { MAX_BLOCKS = 16, MAX_BLOCK_BYTES = 64 << 20 };
+enum {
+    MAX_BLOCKS = 16,
+    MAX_BLOCK_BYTES = 64 << 20,
+    /// The library's own limit, which is for each side. Pixels are held to theirs without it.
+    MAX_SIDE = 1 << 20,
+    /// A picture of tiles may end inside its last ones, and one of samples by two inside a pair of them.
+    LARGEST_TILE = 1024 * 1024,
+    /// Overlays, and alpha, of as many pixels as the picture.
+    MOST_LAYERS = 8
+};
 
 typedef struct heif_state {
     const ic_heif_table *heif;
     struct heif_context *context;
     struct heif_image_handle *handle;
+    /// Of the largest of the pictures that it is made of.
+    int64_t most_pixels;
     uint8_t *icc;
     uint8_t *exif;
     uint8_t *xmp;
@@ -76,12 +50,8 @@ static ic_status fail(struct heif_error reason, ic_error *error) {
         break;
     default: break;
     }
-    int is_side = status == IC_LIMIT && strstr(reason.message, "maximum image size") != NULL;
-    const char *way = is_side ? "; HEIF takes the square root of the most pixels for each side" : "";
     ic_fail(error, status, "HEIF: %s", reason.message);
     make_one_line(error->message);
-    size_t length = strlen(error->message);
-    snprintf(error->message + length, sizeof error->message - length, "%s", way);
     return status;
 }
 
@@ -152,41 +122,37 @@ static void read_metadata(heif_state *state, ic_picture_info *info) {
     }
 }
 
-/// Whether a kind is named in the file's boxes, but for those of the pictures' data.
-static int names(const ic_picture_source *source, const char *kind) {
-    size_t place = 0;
-    while (source->size - place >= 16) {
-        const uint8_t *head = source->bytes + place;
-        uint64_t left = source->size - place, length = 0;
-        for (int i = 0; i < 4; i++) length = length << 8 | head[i];
-        if (length == 1) {
-            length = 0;
-            for (int i = 8; i < 16; i++) length = length << 8 | head[i];
-        }
-        // The last one may reach to the end.
-        if (length == 0 || length > left) length = left;
-        if (length < 8) break;
-        if (memcmp(head + 4, "mdat", 4) != 0 && memmem(head, (size_t)length, kind, 4)) return 1;
-        place += (size_t)length;
-    }
-    return 0;
+int ic_heif_is_av1(const ic_picture_source *source) {
+    ic_heif_boxes boxes;
+    ic_error ignored;
+    return ic_heif_read_boxes(source, &boxes, &ignored) == IC_OK && boxes.has_av1 && !boxes.has_hevc;
 }
 
-int ic_heif_is_av1(const ic_picture_source *source) { return names(source, "av01") && !names(source, "hvc1"); }
+/// What decoding takes: planes in the decoder, turned, and interleaved, with what waits for the parts of a picture; and
+/// twice what the file has of it.
+static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t pixels, int is_wide) {
+    int64_t bytes_per_pixel = boxes->depth == 0 ? 12 : 11 + 3 * boxes->depth;
+    int64_t planes = ic_picture_bytes(pixels, bytes_per_pixel, is_wide ? 2 : 1);
+    return ic_sum(planes, ic_sum(boxes->item_bytes, boxes->item_bytes));
+}
 
 static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
     const ic_heif_table *heif = ic_heif(error);
     if (!heif) return error->status;
-    if (names(source, "av01")) return ic_fail(error, IC_UNSUPPORTED, "HEIF with pictures in HEVC and in AV1 is not read");
+    ic_status status = ic_hevc_register(heif, error);
+    ic_heif_boxes boxes;
+    if (status == IC_OK) status = ic_heif_read_boxes(source, &boxes, error);
+    if (status != IC_OK) return status;
+    if (boxes.has_av1) return ic_fail(error, IC_UNSUPPORTED, "HEIF with pictures in HEVC and in AV1 is not read");
     heif_state *state = calloc(1, sizeof *state);
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
     *opaque = state;
     state->heif = heif;
     state->context = heif->heif_context_alloc();
     if (!state->context) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
-    heif->heif_context_set_max_decoding_threads(state->context, 1);
-    // The library limits sides, not pixels: none may be longer than a square's, and its limit is the first that is too long.
-    heif->heif_context_set_maximum_image_size_limit(state->context, (int)ceil(sqrt((double)source->max_pixels)) + 1);
+    // On the calling thread; with 1 each tile would have its own.
+    heif->heif_context_set_max_decoding_threads(state->context, 0);
+    heif->heif_context_set_maximum_image_size_limit(state->context, MAX_SIDE);
     struct heif_error result =
         heif->heif_context_read_from_memory_without_copy(state->context, source->bytes, source->size, NULL);
     if (result.code == heif_error_Ok) {
@@ -195,8 +161,16 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     if (result.code != heif_error_Ok) return fail(result, error);
     info->width = heif->heif_image_handle_get_width(state->handle);
     info->height = heif->heif_image_handle_get_height(state->handle);
-    ic_status size = ic_check_pixels(source, (uint32_t)info->width, (uint32_t)info->height, error);
-    if (size != IC_OK) return size;
+    // Before it is cut and turned.
+    int coded_width = heif->heif_image_handle_get_ispe_width(state->handle);
+    int coded_height = heif->heif_image_handle_get_ispe_height(state->handle);
+    status = ic_check_pixels(source, (uint32_t)coded_width, (uint32_t)coded_height, error);
+    if (status == IC_OK) status = ic_check_pixels(source, (uint32_t)info->width, (uint32_t)info->height, error);
+    if (status != IC_OK) return status;
+    int64_t pixels = ic_picture_bytes(info->width, info->height, 1), coded = ic_picture_bytes(coded_width, coded_height, 1);
+    if (coded > pixels) pixels = coded;
+    if (boxes.canvas_pixels > pixels) pixels = boxes.canvas_pixels;
+    state->most_pixels = ic_sum(pixels, LARGEST_TILE);
     info->bits = heif->heif_image_handle_get_luma_bits_per_pixel(state->handle);
     if (info->bits < 8 || info->bits > 16) info->bits = 8;
     info->is_wide = info->bits > 8;
@@ -204,8 +178,7 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
     read_colors(state, info);
     read_metadata(state, info);
-    // Planes in the decoder, turned, and interleaved.
-    info->bytes_held = ic_sum(ic_picture_bytes(info->width, info->height, info->is_wide ? 24 : 12), 4 << 20);
+    info->bytes_held = held_bytes(&boxes, state->most_pixels, info->is_wide);
     return IC_OK;
 }
 
@@ -231,11 +204,18 @@ static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_pictu
     if (!options) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
     options->convert_hdr_to_8bit = !info->is_wide;
     struct heif_image *image = NULL;
+    ic_hevc_watch watch = {
+        .most_pixels = state->most_pixels,
+        .pixels_left = ic_picture_bytes(state->most_pixels, MOST_LAYERS, 1),
+    };
+    ic_hevc_begin(&watch);
     // Turned and mirrored as the file says, which is why rows are upright.
     struct heif_error result = heif->heif_decode_image(
         state->handle, &image, heif_colorspace_RGB,
         info->is_wide ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA, options);
+    ic_hevc_end();
     heif->heif_decoding_options_free(options);
+    if (watch.is_beyond) return ic_fail(error, IC_DAMAGED, "The HEIF's picture is larger than its header says");
     if (result.code != heif_error_Ok) return fail(result, error);
     int stride = 0;
     const uint8_t *rows = heif->heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
@@ -248,7 +228,9 @@ static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_pictu
     } else {
         copy_rows(info, rows, stride, bits, target);
         struct heif_error warning;
-        if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
+        if (watch.warning) {
+            snprintf(target->damage, sizeof target->damage, "HEIF: %s", watch.warning);
+        } else if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
             snprintf(target->damage, sizeof target->damage, "HEIF: %s", warning.message);
             make_one_line(target->damage);
         }

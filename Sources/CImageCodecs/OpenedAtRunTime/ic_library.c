@@ -5,7 +5,7 @@
 
 #include "ic_library_internal.h"
 
-enum { LIBRARIES = IC_LIBRARY_TIFF + 1 };
+enum { LIBRARIES = IC_LIBRARY_DE265 + 1 };
 
 static const struct {
     const char *file;
@@ -19,6 +19,7 @@ static const struct {
     [IC_LIBRARY_GIF] = {"libgif.so.7", "libgif7"},
     [IC_LIBRARY_OPENJPEG] = {"libopenjp2.so.7", "libopenjp2-7"},
     [IC_LIBRARY_TIFF] = {"libtiff.so.6", "libtiff6"},
+    [IC_LIBRARY_DE265] = {"libde265.so.0", "libde265-0"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -2,7 +2,7 @@
 
 // Libraries that are opened when a picture needs them, so that programs start without them.
 
-/// A library, and with it the format that it reads.
+/// A library, and with it the format that it reads; the last one, HEVC for HEIF.
 typedef enum ic_library {
     IC_LIBRARY_AVIF = 0,
     IC_LIBRARY_HEIF,
@@ -11,6 +11,7 @@ typedef enum ic_library {
     IC_LIBRARY_GIF,
     IC_LIBRARY_OPENJPEG,
     IC_LIBRARY_TIFF,
+    IC_LIBRARY_DE265,
 } ic_library;
 
 /// The name that is opened, with the version whose structures this was built for.

@@ -13,7 +13,11 @@ enum AbsurdSize {
         case .webp:
             Array("RIFF".utf8) + little(30, 4) + Array("WEBPVP8X".utf8) + little(10, 4) + [0, 0, 0, 0]
                 + little(side - 1, 3) + little(side - 1, 3) + file.dropFirst(12)
-        case .avif, .heic: place(of: Array("ispe".utf8), in: file).map { replaced(file, at: $0 + 8, big(4) + big(4)) }
+        case .avif, .heic:
+            // One of the tile and one of the picture.
+            file.ranges(of: Array("ispe".utf8)).reduce(nil) { changed, place in
+                replaced(changed ?? file, at: place.lowerBound + 8, big(4) + big(4))
+            }
         case .gif: replaced(file, at: 6, little(side, 2) + little(side, 2))
         case .jxl: jxl
         case .jp2:

@@ -136,13 +136,12 @@ struct FormatFiles {
     private func heic(_ feature: Feature, _ picture: Picture) throws -> [UInt8]? {
         if feature == .animated { return nil }
         if feature == .turned {
-            // heif-enc cannot turn. The container is the same, and the library decodes what is in it by its kind.
-            var file = try turnedAVIF(picture.turnedLeft)
-            let brand = Array("avif".utf8)
-            for place in 8..<64 where Array(file[place..<place + 4]) == brand {
-                file.replaceSubrange(place..<place + 4, with: Array("mif1".utf8))
-            }
-            return file
+            // heif-enc turns nothing.
+            var writer = HEIFWriter()
+            let stored = picture.turnedLeft
+            _ = writer.add(
+                try tools.hevc(stored), shown: (stored.width, stored.height), properties: [HEIFWriter.turn(quarters: 3)])
+            return writer.file()
         }
         let isPhoto = feature == .metadata
         let source = try encoded(picture, as: isPhoto ? .jpeg : .png) {

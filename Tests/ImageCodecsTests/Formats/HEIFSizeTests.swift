@@ -2,14 +2,20 @@ import Foundation
 import ImageCodecs
 import Testing
 
+/// What a HEIF says of its sizes is held against what is in it, before memory is taken for it.
 struct HEIFSizeTests {
     private let tools: ToolFolder
 
     init() throws { tools = try ToolFolder() }
 
-    private func refusal(of file: [UInt8], maxPixels: Int) -> CodecError? {
+    private func coded(width: Int, height: Int) throws -> HEIFWriter.Coded {
+        try tools.hevc(Picture.sample(width: width, height: height))
+    }
+
+    private func refusal(of file: [UInt8], maxPixels: Int? = nil, maxWorkingBytes: Int? = nil) -> CodecError? {
         var limits = DecodeLimits()
-        limits.maxPixels = maxPixels
+        if let maxPixels { limits.maxPixels = maxPixels }
+        if let maxWorkingBytes { limits.maxWorkingBytes = maxWorkingBytes }
         do throws(CodecError) {
             _ = try decode(file, limits: limits)
             return nil
@@ -19,20 +25,39 @@ struct HEIFSizeTests {
     }
 
     @Test
-    func `a picture that is long and thin is told what its sides are held to`() throws {
-        let picture = try encoded(Picture.sample(width: 9_000, height: 64), as: .png)
-        let output = tools.path("out.heic").path
-        try tools.run("heif-enc", ["-q", "50", "-o", output, try tools.write(picture, as: "in.png")])
-        let file = try tools.read("out.heic")
-        #expect(refusal(of: file, maxPixels: 9_000 * 9_000) == nil)
-        let error = try #require(refusal(of: file, maxPixels: 8_000 * 8_000))
-        #expect(error.code == .limit && !error.reason.contains("\n"))
-        #expect(error.reason.contains("9000x64"))
-        #expect(error.reason.hasSuffix("the square root of the most pixels for each side"))
+    func `a picture that is long and thin is held to its pixels alone`() throws {
+        var writer = HEIFWriter()
+        _ = writer.add(try coded(width: 9_000, height: 64))
+        #expect(refusal(of: writer.file(), maxPixels: 9_000 * 64) == nil)
+        #expect(refusal(of: writer.file(), maxPixels: 9_000 * 63)?.code == .limit)
     }
 
     @Test
-    func `a grid of pictures is held to what it says of its own size too`() throws {
+    func `a picture that is larger than its header says is not decoded`() throws {
+        var writer = HEIFWriter()
+        // A tile of a million pixels would be taken.
+        _ = writer.add(try coded(width: 1_200, height: 900), size: (40, 30))
+        let error = try #require(refusal(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.hasSuffix("larger than its header says"), "\(error)")
+    }
+
+    @Test(arguments: [false, true])
+    func `a grid that is larger than its header says is claimed as it is`(isInside: Bool) throws {
+        var writer = HEIFWriter()
+        let how = HEIFWriter.grid(rows: 1, columns: 1, width: 4_000, height: 3_000)
+        let size = HEIFWriter.size((40, 30))
+        let grid = writer.add(.init(kind: "grid", bytes: how, properties: [size], isInside: isInside))
+        writer.refer("dimg", from: grid, to: [writer.add(try coded(width: 64, height: 64))])
+        // Three planes of 12 million.
+        let beyond = try #require(refusal(of: writer.file(), maxWorkingBytes: 36_000_000))
+        #expect(beyond.code == .outOfMemory, "\(beyond)")
+        #expect(refusal(of: writer.file(), maxPixels: 11_999_999)?.code == .limit)
+        let error = try #require(refusal(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.hasSuffix("not what its header says"), "\(error)")
+    }
+
+    @Test
+    func `a grid of AV1 is held to what it says of its own size too`() throws {
         let picture = try encoded(Picture.sample(width: 512, height: 128), as: .png)
         let output = tools.path("out.avif").path
         try tools.run("avifenc", ["--grid", "4x1", "-s", "10", try tools.write(picture, as: "in.png"), output])
@@ -49,5 +74,19 @@ struct HEIFSizeTests {
         let error = try #require(refusal(of: file, maxPixels: 1_000_000))
         #expect(error.code == .limit)
         #expect(!error.reason.contains("\n"))
+    }
+
+    @Test
+    func `bytes that items share are read as often as files need it`() throws {
+        var writer = HEIFWriter()
+        _ = writer.add(try coded(width: 1_024, height: 768))
+        // The second time they are another picture, which is left out.
+        writer.extents = 2
+        #expect(refusal(of: writer.file()) == nil)
+        writer.extents = 30
+        let bytes = writer.items[0].bytes.count
+        try #require(bytes * 22 > 1 << 20, "\(bytes)")
+        let error = try #require(refusal(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.contains("bytes of a file of"), "\(error)")
     }
 }

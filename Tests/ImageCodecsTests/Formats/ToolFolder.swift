@@ -1,4 +1,5 @@
 import Foundation
+import ImageCodecs
 import TemporaryFolders
 import Testing
 
@@ -39,5 +40,14 @@ final class ToolFolder {
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "\(program) \(arguments.joined(separator: " "))")
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension ToolFolder {
+    /// A picture as `heif-enc` codes it.
+    func hevc(_ picture: Picture) throws -> HEIFWriter.Coded {
+        let input = try write(try encoded(picture, as: .png), as: "in.png")
+        try run("heif-enc", ["-q", "90", "-p", "chroma=444", "-o", path("coded.heic").path, input])
+        return try #require(HEIFWriter.Coded(try read("coded.heic")))
     }
 }

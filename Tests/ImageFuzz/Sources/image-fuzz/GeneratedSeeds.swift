@@ -96,7 +96,33 @@ enum GeneratedSeeds {
             try process.run()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-            try keep(name, 2, Array(Data(contentsOf: target)))
+            let file = Array(try Data(contentsOf: target))
+            try keep(name, 2, file)
+            if name == "heic" { try writeParts(of: file, keep) }
         }
+    }
+
+    /// Pictures of HEIF that are made of two of the one in a file.
+    private static func writeParts(of file: [UInt8], _ keep: (String, UInt8, [UInt8]) throws -> Void) throws {
+        guard let coded = HEIFWriter.Coded(file) else { throw CocoaError(.fileReadCorruptFile) }
+        for (name, kind, how) in [
+            ("heic-grid", "grid", HEIFWriter.grid(rows: 1, columns: 2, width: 40, height: 18)),
+            (
+                "heic-overlay", "iovl",
+                HEIFWriter.overlay(color: [9, 9, 9, 9], width: 40, height: 18, offsets: [(1, 2), (3, 4)])
+            ),
+        ] {
+            var writer = HEIFWriter()
+            let size = HEIFWriter.size((40, 18))
+            let whole = writer.add(.init(kind: kind, bytes: how, properties: [size], isInside: true))
+            writer.refer("dimg", from: whole, to: (0..<2).map { _ in writer.add(coded) })
+            try keep(name, 2, writer.file())
+        }
+        var writer = HEIFWriter()
+        let turn = HEIFWriter.turn(quarters: 1)
+        let picture = writer.add(coded, shown: (24, 18), properties: [turn])
+        let opacity = writer.add(coded, shown: (24, 18), properties: [turn, HEIFWriter.alpha])
+        writer.refer("auxl", from: opacity, to: [picture])
+        try keep("heic-alpha", 1, writer.file())
     }
 }

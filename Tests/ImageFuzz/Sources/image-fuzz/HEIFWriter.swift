@@ -1,0 +1,1 @@
+../../../ImageCodecsTests/Formats/HEIFWriter.swift
