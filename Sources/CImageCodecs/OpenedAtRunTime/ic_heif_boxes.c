@@ -88,6 +88,7 @@ typedef struct item {
 typedef struct items {
     item *all;
     size_t count;
+    uint32_t main_id;
 } items;
 
 static int compare(const void *left, const void *right) {
@@ -159,8 +160,7 @@ static int follow(reader references, items among) {
     return references.left > 0 ? -1 : is_deeper;
 }
 
-static ic_status measure_depth(
-    reader primary, reader references, items among, ic_heif_boxes *boxes, ic_error *error) {
+static ic_status measure_depth(reader references, items among, ic_heif_boxes *boxes, ic_error *error) {
     if (!references.at) return IC_OK;
     int is_deeper = 1;
     for (int depth = 0; is_deeper && depth <= MOST_DEPTH; depth++) {
@@ -168,17 +168,23 @@ static ic_status measure_depth(
         if (is_deeper < 0) return damaged(error, "what its pictures are made of is not whole");
     }
     if (is_deeper) return damaged(error, "a picture is made of itself, or of others of others without end");
-    const item *main = find(among, take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4));
+    const item *main = find(among, among.main_id);
     if (main) boxes->depth = main->depth;
     return IC_OK;
 }
 
 /// The size of what is put together, from the bytes that say how (23008-12, 6.6.2).
 static ic_status measure_canvas(
-    const ic_picture_source *source, uint32_t kind, reader how, ic_heif_boxes *boxes, ic_error *error) {
+    const ic_picture_source *source, const item *canvas, int is_main, reader how, ic_heif_boxes *boxes,
+    ic_error *error) {
     take(&how, 1);
     size_t number_bytes = take(&how, 1) & 1 ? 4 : 2;
-    take(&how, kind == grid ? 2 : COLOR_BYTES);
+    if (canvas->kind == grid) {
+        int rows = (int)take(&how, 1) + 1, columns = (int)take(&how, 1) + 1;
+        if (is_main) boxes->tiles = rows * columns;
+    } else {
+        take(&how, COLOR_BYTES);
+    }
     uint32_t width = (uint32_t)take(&how, number_bytes), height = (uint32_t)take(&how, number_bytes);
     if (how.is_short) return damaged(error, "how a picture is put together is not whole");
     int64_t pixels = ic_picture_bytes(width, height, 1);
@@ -215,7 +221,7 @@ static ic_status read_place(
         whole.left -= (size_t)start;
         if (whole.left > 0) whole.at += start;
         if (length < whole.left) whole.left = (size_t)length;
-        ic_status status = measure_canvas(source, of->kind, whole, boxes, error);
+        ic_status status = measure_canvas(source, of, of->id == among.main_id, whole, boxes, error);
         if (status != IC_OK) return status;
     }
     return IC_OK;
@@ -249,7 +255,7 @@ static ic_status read_places(
 }
 
 ic_status ic_heif_read_boxes(const ic_picture_source *source, ic_heif_boxes *boxes, ic_error *error) {
-    *boxes = (ic_heif_boxes){0};
+    *boxes = (ic_heif_boxes){.tiles = 1};
     reader file = {.at = source->bytes, .left = source->size}, meta = {0};
     box found;
     while (next(&file, &found)) {
@@ -258,9 +264,10 @@ ic_status ic_heif_read_boxes(const ic_picture_source *source, ic_heif_boxes *box
         meta = found.body;
         take(&meta, 4);
     }
-    items among = {0};
+    reader primary = first(meta, primary_item);
+    items among = {.main_id = (uint32_t)take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4)};
     ic_status status = read_items(first(meta, item_list), &among, boxes, error);
-    if (status == IC_OK) status = measure_depth(first(meta, primary_item), first(meta, references_box), among, boxes, error);
+    if (status == IC_OK) status = measure_depth(first(meta, references_box), among, boxes, error);
     if (status == IC_OK) {
         status = read_places(source, first(meta, places_box), first(meta, data_box), among, boxes, error);
     }

@@ -11,6 +11,8 @@ typedef struct ic_heif_boxes {
     int64_t canvas_pixels;
     /// How many pictures wait at a time for others, at most, while the main one is made: 0 where it is made of itself alone.
     int depth;
+    /// Of the main picture, where it is a grid; 1 else.
+    int tiles;
     /// Bytes of all items together.
     int64_t item_bytes;
 } ic_heif_boxes;

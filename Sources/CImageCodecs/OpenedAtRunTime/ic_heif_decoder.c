@@ -11,8 +11,12 @@ enum {
     MAX_BLOCK_BYTES = 64 << 20,
     /// The library's own limit, which is for each side. Pixels are held to theirs without it.
     MAX_SIDE = 1 << 20,
-    /// A picture of tiles may end inside its last ones, and one of samples by two inside a pair of them.
-    LARGEST_TILE = 1024 * 1024,
+    /// What is coded ends with a block.
+    LARGEST_BLOCK = 64,
+    /// A small picture may be the part of a tile.
+    TILE_BYTES = 2 * 512 * 512,
+    /// Than the part of the picture that each of them would have; the last ones reach beyond it.
+    MOST_TILES_LARGER = 4,
     /// Overlays, and alpha, of as many pixels as the picture.
     MOST_LAYERS = 8
 };
@@ -21,8 +25,9 @@ typedef struct heif_state {
     const ic_heif_table *heif;
     struct heif_context *context;
     struct heif_image_handle *handle;
-    /// Of the largest of the pictures that it is made of.
-    int64_t most_pixels;
+    /// Of the light of the largest of the pictures that it is made of, and of all of them.
+    int64_t coded_bytes;
+    int64_t all_bytes;
     uint8_t *icc;
     uint8_t *exif;
     uint8_t *xmp;
@@ -128,12 +133,20 @@ int ic_heif_is_av1(const ic_picture_source *source) {
     return ic_heif_read_boxes(source, &boxes, &ignored) == IC_OK && boxes.has_av1 && !boxes.has_hevc;
 }
 
-/// What decoding takes: planes in the decoder, turned, and interleaved, with what waits for the parts of a picture; and
-/// twice what the file has of it.
-static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t pixels, int is_wide) {
-    int64_t bytes_per_pixel = boxes->depth == 0 ? 12 : 11 + 3 * boxes->depth;
-    int64_t planes = ic_picture_bytes(pixels, bytes_per_pixel, is_wide ? 2 : 1);
-    return ic_sum(planes, ic_sum(boxes->item_bytes, boxes->item_bytes));
+/// Bytes of light that a coded picture may have, where the whole has so many.
+static int64_t most_coded(const ic_heif_boxes *boxes, int64_t plane_bytes, int has_alpha) {
+    // Alpha may be coded as a whole.
+    int is_in_tiles = boxes->tiles > MOST_TILES_LARGER && !has_alpha;
+    return ic_sum(is_in_tiles ? plane_bytes / boxes->tiles * MOST_TILES_LARGER : plane_bytes, TILE_BYTES);
+}
+
+/// What decoding takes: one coded picture, as planes in the decoder and outside of it and what the decoder notes of them,
+/// while others wait for it; or the whole turned, or interleaved. And twice what the file has.
+static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t plane_bytes, int64_t coded_bytes) {
+    int64_t decoded = ic_sum(ic_picture_bytes(coded_bytes, 11, 1), ic_picture_bytes(plane_bytes, 3, boxes->depth));
+    int64_t interleaved = ic_picture_bytes(plane_bytes, 8, 1);
+    int64_t file = ic_sum(boxes->item_bytes, boxes->item_bytes);
+    return ic_sum(ic_sum(decoded > interleaved ? decoded : interleaved, file), 4 << 20);
 }
 
 static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
@@ -167,10 +180,8 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     status = ic_check_pixels(source, (uint32_t)coded_width, (uint32_t)coded_height, error);
     if (status == IC_OK) status = ic_check_pixels(source, (uint32_t)info->width, (uint32_t)info->height, error);
     if (status != IC_OK) return status;
-    int64_t pixels = ic_picture_bytes(info->width, info->height, 1), coded = ic_picture_bytes(coded_width, coded_height, 1);
-    if (coded > pixels) pixels = coded;
+    int64_t pixels = ic_picture_bytes((int64_t)coded_width + LARGEST_BLOCK, (int64_t)coded_height + LARGEST_BLOCK, 1);
     if (boxes.canvas_pixels > pixels) pixels = boxes.canvas_pixels;
-    state->most_pixels = ic_sum(pixels, LARGEST_TILE);
     info->bits = heif->heif_image_handle_get_luma_bits_per_pixel(state->handle);
     if (info->bits < 8 || info->bits > 16) info->bits = 8;
     info->is_wide = info->bits > 8;
@@ -178,7 +189,10 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
     read_colors(state, info);
     read_metadata(state, info);
-    info->bytes_held = held_bytes(&boxes, state->most_pixels, info->is_wide);
+    int64_t plane_bytes = ic_picture_bytes(pixels, info->is_wide ? 2 : 1, 1);
+    state->coded_bytes = most_coded(&boxes, plane_bytes, info->has_alpha);
+    state->all_bytes = ic_sum(ic_picture_bytes(plane_bytes, MOST_LAYERS, 1), state->coded_bytes);
+    info->bytes_held = held_bytes(&boxes, plane_bytes, state->coded_bytes);
     return IC_OK;
 }
 
@@ -204,10 +218,7 @@ static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_pictu
     if (!options) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
     options->convert_hdr_to_8bit = !info->is_wide;
     struct heif_image *image = NULL;
-    ic_hevc_watch watch = {
-        .most_pixels = state->most_pixels,
-        .pixels_left = ic_picture_bytes(state->most_pixels, MOST_LAYERS, 1),
-    };
+    ic_hevc_watch watch = {.most_bytes = state->coded_bytes, .bytes_left = state->all_bytes};
     ic_hevc_begin(&watch);
     // Turned and mirrored as the file says, which is why rows are upright.
     struct heif_error result = heif->heif_decode_image(

@@ -4,10 +4,10 @@
 
 /// What libheif may decode at a time, and what came of it.
 typedef struct ic_hevc_watch {
-    /// Of one coded picture.
-    int64_t most_pixels;
+    /// Of the light of one coded picture: a pixel's is one, and two where it has more than 8 bits.
+    int64_t most_bytes;
     /// Of all coded pictures.
-    int64_t pixels_left;
+    int64_t bytes_left;
     /// A picture was larger, and was not decoded.
     int is_beyond;
     /// What the decoder warned of in a picture that it gave all the same; NULL for nothing.

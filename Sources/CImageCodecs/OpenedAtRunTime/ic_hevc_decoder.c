@@ -49,6 +49,7 @@ enum {
 
 typedef struct decoder {
     de265_decoder_context *context;
+    int64_t bytes;
     int picture_parameters;
     int has_picture;
     int is_whole;
@@ -137,8 +138,8 @@ static uint64_t take_golomb(bits *from) {
     return from->is_short ? 0 : ((uint64_t)1 << zeros) - 1 + take(from, zeros);
 }
 
-/// The pixels that a unit of sequence parameters (7.3.2.2) asks for; 0 where it is not whole.
-static int64_t coded_pixels(const uint8_t *unit, size_t size) {
+/// Bytes of the light of a picture by its unit of sequence parameters (7.3.2.2); 0 where it is not whole.
+static int64_t coded_bytes(const uint8_t *unit, size_t size) {
     bits from = {.at = unit, .left = size};
     take(&from, 8 * HEADER_BYTES);
     take(&from, 4);
@@ -158,7 +159,11 @@ static int64_t coded_pixels(const uint8_t *unit, size_t size) {
     take_golomb(&from);
     if (take_golomb(&from) == 3) take(&from, 1);
     uint64_t width = take_golomb(&from), height = take_golomb(&from);
-    return from.is_short ? 0 : ic_picture_bytes((int64_t)width, (int64_t)height, 1);
+    // The part that is seen.
+    for (int sides = take(&from, 1) ? 4 : 0; sides > 0; sides--) take_golomb(&from);
+    uint64_t more_bits = take_golomb(&from), more_color_bits = take_golomb(&from);
+    if (from.is_short) return 0;
+    return ic_picture_bytes((int64_t)width, (int64_t)height, more_bits > 0 || more_color_bits > 0 ? 2 : 1);
 }
 
 static struct heif_error push_unit(decoder *to, const uint8_t *unit, size_t size) {
@@ -174,10 +179,11 @@ static struct heif_error push_unit(decoder *to, const uint8_t *unit, size_t size
         to->has_picture = 1;
         if (to->is_whole) return done();
     } else if (kind == SEQUENCE_PARAMETERS) {
-        int64_t pixels = coded_pixels(unit, size);
-        if (pixels == 0) return failed("the parameters of a picture in HEVC are not whole");
-        watching->is_beyond |= pixels > watching->most_pixels || pixels > watching->pixels_left;
+        int64_t bytes = coded_bytes(unit, size);
+        if (bytes == 0) return failed("the parameters of a picture in HEVC are not whole");
+        watching->is_beyond |= bytes > watching->most_bytes || bytes > watching->bytes_left;
         if (watching->is_beyond) return failed("a picture in HEVC is larger than the file says");
+        to->bytes = bytes;
     } else if (kind == PICTURE_PARAMETERS) {
         if (++to->picture_parameters > MOST_PICTURE_PARAMETERS) return failed("a picture in HEVC with too many parameters");
     } else if (kind != VIDEO_PARAMETERS) {
@@ -277,7 +283,7 @@ static struct heif_error decode_image(void *opaque, struct heif_image **made) {
         picture = de265->de265_get_next_picture(from->context);
     }
     if (!picture) return failed(status == DE265_OK ? "no picture in HEVC" : de265->de265_get_error_text(status));
-    watching->pixels_left -= (int64_t)de265->de265_get_image_width(picture, 0) * de265->de265_get_image_height(picture, 0);
+    watching->bytes_left -= from->bytes;
     read_warnings(from);
     return copy_picture(picture, made);
 }

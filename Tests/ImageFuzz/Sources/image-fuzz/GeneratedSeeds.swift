@@ -105,15 +105,16 @@ enum GeneratedSeeds {
     /// Pictures of HEIF that are made of two of the one in a file.
     private static func writeParts(of file: [UInt8], _ keep: (String, UInt8, [UInt8]) throws -> Void) throws {
         guard let coded = HEIFWriter.Coded(file) else { throw CocoaError(.fileReadCorruptFile) }
+        let (width, height) = (coded.size.width + 6, 18)
         for (name, kind, how) in [
-            ("heic-grid", "grid", HEIFWriter.grid(rows: 1, columns: 2, width: 40, height: 18)),
+            ("heic-grid", "grid", HEIFWriter.grid(rows: 1, columns: 2, width: width, height: height)),
             (
                 "heic-overlay", "iovl",
-                HEIFWriter.overlay(color: [9, 9, 9, 9], width: 40, height: 18, offsets: [(1, 2), (3, 4)])
+                HEIFWriter.overlay(color: [9, 9, 9, 9], width: width, height: height, offsets: [(1, 2), (3, 4)])
             ),
         ] {
             var writer = HEIFWriter()
-            let size = HEIFWriter.size((40, 18))
+            let size = HEIFWriter.size((width, height))
             let whole = writer.add(.init(kind: kind, bytes: how, properties: [size], isInside: true))
             writer.refer("dimg", from: whole, to: (0..<2).map { _ in writer.add(coded) })
             try keep(name, 2, writer.file())
