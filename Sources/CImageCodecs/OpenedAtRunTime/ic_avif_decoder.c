@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "ic_avif.h"
+#include "ic_heif_boxes.h"
 
-/// Pixels of a tile that is larger than its picture.
-enum { LARGEST_TILE = 512 * 512 };
+/// Of the decoder of a tile, beside its picture.
+enum { DECODER_BYTES = 512 << 10 };
 
 typedef struct avif_state {
     const ic_avif_table *avif;
@@ -65,9 +66,28 @@ static const uint8_t *branded(avif_state *state, const ic_picture_source *source
     return state->branded;
 }
 
+/// Sets how large a coded picture may be: what is in the file may be larger than the file says, and memory is not claimed for
+/// that. Claims planes of colour and alpha, in the picture that the decoder lends and in those that it is made of, which the
+/// decoder has all at a time.
+static void hold(avif_state *state, const ic_heif_boxes *boxes, ic_picture_info *info) {
+    avifDecoder *decoder = state->decoder;
+    const avifImage *image = decoder->image;
+    int64_t pixels = ic_picture_bytes(image->width, image->height, 1);
+    if (boxes->canvas_pixels > pixels) pixels = boxes->canvas_pixels;
+    int64_t coded = ic_sum(pixels, IC_TILE_SIDE * IC_TILE_SIDE);
+    if (boxes->tile_pixels > 0 && boxes->tile_pixels < coded) coded = boxes->tile_pixels;
+    if (coded < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)coded;
+    int64_t planes = ic_sum(pixels, ic_picture_bytes(coded, boxes->tiles, 1));
+    info->bytes_held = ic_sum(
+        ic_picture_bytes(planes, info->is_wide ? 8 : 4, 1), ic_picture_bytes(boxes->tiles, DECODER_BYTES, 1));
+    info->bytes_held = ic_sum(info->bytes_held, 4 << 20);
+}
+
 static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
     const ic_avif_table *avif = ic_avif(error);
     if (!avif) return error->status;
+    ic_heif_boxes boxes;
+    if (ic_heif_read_boxes(source, &boxes, error) != IC_OK) return error->status;
     avif_state *state = calloc(1, sizeof *state);
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF decoder");
     *opaque = state;
@@ -103,13 +123,8 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     info->exif_size = image->exif.size;
     info->xmp = image->xmp.data;
     info->xmp_size = image->xmp.size;
-    // Planes of colour and alpha, in the decoder and in the picture that it lends.
-    info->bytes_held = ic_sum(ic_picture_bytes(image->width, image->height, info->is_wide ? 16 : 8), 4 << 20);
+    hold(state, &boxes, info);
     if (state->branded) info->bytes_held = ic_sum(info->bytes_held, (int64_t)source->size);
-    // What is in the file may be larger than the file says, and memory is not claimed for that; a tile may reach beyond the
-    // picture that it is a part of.
-    int64_t most = ic_picture_bytes(image->width, image->height, 1) + LARGEST_TILE;
-    if (most < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)most;
     return IC_OK;
 }
 

@@ -15,16 +15,14 @@ _Static_assert(LIBHEIF_HAVE_VERSION(1, 15, 0), "libheif.so.1 has kept its struct
     FUNCTION(heif_context_set_max_decoding_threads)                                                                    \
     FUNCTION(heif_context_set_maximum_image_size_limit)                                                                \
     FUNCTION(heif_decode_image)                                                                                        \
-    FUNCTION(heif_decoding_options_alloc)                                                                              \
-    FUNCTION(heif_decoding_options_free)                                                                               \
     FUNCTION(heif_image_add_plane)                                                                                     \
     FUNCTION(heif_image_create)                                                                                        \
     FUNCTION(heif_image_get_bits_per_pixel_range)                                                                      \
     FUNCTION(heif_image_get_decoding_warnings)                                                                         \
+    FUNCTION(heif_image_get_height)                                                                                    \
     FUNCTION(heif_image_get_plane)                                                                                     \
     FUNCTION(heif_image_get_plane_readonly)                                                                            \
-    FUNCTION(heif_image_get_primary_height)                                                                            \
-    FUNCTION(heif_image_get_primary_width)                                                                             \
+    FUNCTION(heif_image_get_width)                                                                                     \
     FUNCTION(heif_image_handle_get_color_profile_type)                                                                 \
     FUNCTION(heif_image_handle_get_height)                                                                             \
     FUNCTION(heif_image_handle_get_ispe_height)                                                                        \

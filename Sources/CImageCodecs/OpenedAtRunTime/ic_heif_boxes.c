@@ -11,7 +11,9 @@ enum {
     /// Items may share bytes, such as tiles that are all white; not as often as this.
     MOST_SHARES = 8,
     SHARED_ANYWAY = 1 << 20,
-    COLOR_BYTES = 8
+    COLOR_BYTES = 8,
+    /// From the corner of a picture to that of a part, to the side.
+    FARTHEST = 1 << 24
 };
 
 #define KIND(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
@@ -22,6 +24,7 @@ static const uint32_t references_box = KIND('i', 'r', 'e', 'f'), user_box = KIND
 static const uint32_t places_box = KIND('i', 'l', 'o', 'c'), data_box = KIND('i', 'd', 'a', 't');
 static const uint32_t made_of = KIND('d', 'i', 'm', 'g'), belongs_to = KIND('a', 'u', 'x', 'l');
 static const uint32_t grid = KIND('g', 'r', 'i', 'd'), overlay = KIND('i', 'o', 'v', 'l');
+static const uint32_t identity = KIND('i', 'd', 'e', 'n');
 static const uint32_t hevc = KIND('h', 'v', 'c', '1'), av1 = KIND('a', 'v', '0', '1');
 
 typedef struct reader {
@@ -83,36 +86,44 @@ typedef struct item {
     uint32_t kind;
     /// How many pictures are waited for while this one is made.
     int depth;
+    /// A picture belongs to it, such as that of its alpha.
+    int has_auxiliary;
 } item;
 
-typedef struct items {
-    item *all;
+typedef struct survey {
+    const ic_picture_source *source;
+    /// By their numbers.
+    item *items;
     size_t count;
     uint32_t main_id;
-} items;
+    /// What lies among the boxes.
+    reader data;
+    ic_heif_boxes *boxes;
+    ic_error *error;
+} survey;
 
 static int compare(const void *left, const void *right) {
     uint32_t a = ((const item *)left)->id, b = ((const item *)right)->id;
     return a < b ? -1 : a > b;
 }
 
-static item *find(items among, uint64_t id) {
+static item *find(const survey *among, uint64_t id) {
     item key = {.id = (uint32_t)id};
-    return among.count == 0 ? NULL : bsearch(&key, among.all, among.count, sizeof key, compare);
+    return among->count == 0 ? NULL : bsearch(&key, among->items, among->count, sizeof key, compare);
 }
 
-static ic_status damaged(ic_error *error, const char *why) { return ic_fail(error, IC_DAMAGED, "HEIF: %s", why); }
+static ic_status damaged(const survey *of, const char *why) { return ic_fail(of->error, IC_DAMAGED, "HEIF: %s", why); }
 
-static ic_status read_items(reader list, items *into, ic_heif_boxes *boxes, ic_error *error) {
+static ic_status read_items(survey *into, reader list) {
     uint64_t version = take(&list, 4) >> 24;
     take(&list, version == 0 ? 2 : 4);
     box entry;
     reader counting = list;
     size_t room = 0;
     while (next(&counting, &entry)) room += entry.kind == item_entry;
-    if (room > MOST_ITEMS) return ic_fail(error, IC_LIMIT, "HEIF: its items are more than %d", MOST_ITEMS);
-    into->all = calloc(room + 1, sizeof *into->all);
-    if (!into->all) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for the items of a HEIF");
+    if (room > MOST_ITEMS) return ic_fail(into->error, IC_LIMIT, "HEIF: its items are more than %d", MOST_ITEMS);
+    into->items = calloc(room + 1, sizeof *into->items);
+    if (!into->items) return ic_fail(into->error, IC_OUT_OF_MEMORY, "No memory for the items of a HEIF");
     while (next(&list, &entry)) {
         if (entry.kind != item_entry) continue;
         version = take(&entry.body, 4) >> 24;
@@ -121,13 +132,13 @@ static ic_status read_items(reader list, items *into, ic_heif_boxes *boxes, ic_e
         item found = {.id = (uint32_t)take(&entry.body, version == 2 ? 2 : 4)};
         take(&entry.body, 2);
         found.kind = (uint32_t)take(&entry.body, 4);
-        boxes->has_hevc |= found.kind == hevc;
-        boxes->has_av1 |= found.kind == av1;
-        into->all[into->count++] = found;
+        into->boxes->has_hevc |= found.kind == hevc;
+        into->boxes->has_av1 |= found.kind == av1;
+        into->items[into->count++] = found;
     }
-    qsort(into->all, into->count, sizeof *into->all, compare);
+    qsort(into->items, into->count, sizeof *into->items, compare);
     for (size_t i = 1; i < into->count; i++) {
-        if (into->all[i].id == into->all[i - 1].id) return damaged(error, "two of its items have the same number");
+        if (into->items[i].id == into->items[i - 1].id) return damaged(into, "two of its items have the same number");
     }
     return IC_OK;
 }
@@ -139,57 +150,91 @@ static int deepen(item *waiting, const item *other) {
     return 1;
 }
 
-/// Follows each reference once. Whether a picture has become deeper; -1 where they are not whole.
-static int follow(reader references, items among) {
+static int is_made(uint32_t kind) { return kind == grid || kind == overlay || kind == identity; }
+
+/// Whether libheif can take the other one for a part. It takes whatever is referred to, but for a grid, and alpha of whatever
+/// size.
+static ic_status check_part(const survey *of, const item *whole, const item *part) {
+    if (!whole || !is_made(whole->kind)) return IC_OK;
+    int is_picture = part && (is_made(part->kind) || part->kind == hevc || part->kind == av1);
+    if (!is_picture && whole->kind != grid) return damaged(of, "a picture is made of what is none");
+    if (!is_picture || !part->has_auxiliary) return IC_OK;
+    return ic_fail(of->error, IC_UNSUPPORTED, "HEIF with pictures made of others that have alpha is not read");
+}
+
+/// Follows each reference once, and says whether a picture has become deeper.
+static ic_status follow(const survey *among, reader references, int *is_deeper) {
     size_t id_bytes = take(&references, 4) >> 24 == 0 ? 2 : 4;
-    int is_deeper = 0;
+    *is_deeper = 0;
+    ic_status status = IC_OK;
     box reference;
-    while (next(&references, &reference)) {
+    while (status == IC_OK && next(&references, &reference)) {
         reader *body = &reference.body;
         item *from = find(among, take(body, id_bytes));
         uint64_t count = take(body, 2);
-        for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t i = 0; i < count && status == IC_OK && !body->is_short; i++) {
             item *to = find(among, take(body, id_bytes));
-            if (body->is_short) return -1;
-            if (reference.kind == made_of) is_deeper |= deepen(from, to);
-            if (reference.kind == belongs_to) is_deeper |= deepen(to, from);
+            if (reference.kind == made_of) {
+                status = check_part(among, from, to);
+                *is_deeper |= deepen(from, to);
+            } else if (reference.kind == belongs_to) {
+                if (to) to->has_auxiliary = 1;
+                *is_deeper |= deepen(to, from);
+            }
         }
-        // The library goes on behind the last number, whatever the box's size.
-        if (body->is_short || body->left > 0) return -1;
+        // libheif goes on behind the last number, whatever the box's size.
+        if (body->is_short || body->left > 0) references.is_short = 1;
     }
-    return references.left > 0 ? -1 : is_deeper;
-}
-
-static ic_status measure_depth(reader references, items among, ic_heif_boxes *boxes, ic_error *error) {
-    if (!references.at) return IC_OK;
-    int is_deeper = 1;
-    for (int depth = 0; is_deeper && depth <= MOST_DEPTH; depth++) {
-        is_deeper = follow(references, among);
-        if (is_deeper < 0) return damaged(error, "what its pictures are made of is not whole");
-    }
-    if (is_deeper) return damaged(error, "a picture is made of itself, or of others of others without end");
-    const item *main = find(among, among.main_id);
-    if (main) boxes->depth = main->depth;
+    if (status != IC_OK) return status;
+    if (references.is_short || references.left > 0) return damaged(among, "what its pictures are made of is not whole");
     return IC_OK;
 }
 
+static ic_status measure_depth(const survey *among, reader references) {
+    if (!references.at) return IC_OK;
+    int is_deeper = 1;
+    for (int depth = 0; is_deeper && depth <= MOST_DEPTH; depth++) {
+        ic_status status = follow(among, references, &is_deeper);
+        if (status != IC_OK) return status;
+    }
+    if (is_deeper) return damaged(among, "a picture is made of itself, or of others of others without end");
+    const item *main = find(among, among->main_id);
+    if (main) among->boxes->depth = main->depth;
+    return IC_OK;
+}
+
+/// The most that a side of a tile may have: one tile less would not do (ISO/IEC 23000-22, 7.3.11.4.2).
+static int64_t tile_side(int64_t side, int tiles) {
+    int64_t most = (tiles > 1 ? side / (tiles - 1) : side) + IC_LARGEST_BLOCK;
+    return most < IC_TILE_SIDE ? IC_TILE_SIDE : most;
+}
+
 /// The size of what is put together, from the bytes that say how (23008-12, 6.6.2).
-static ic_status measure_canvas(
-    const ic_picture_source *source, const item *canvas, int is_main, reader how, ic_heif_boxes *boxes,
-    ic_error *error) {
+static ic_status measure_canvas(const survey *of, const item *canvas, reader how) {
+    ic_heif_boxes *boxes = of->boxes;
     take(&how, 1);
     size_t number_bytes = take(&how, 1) & 1 ? 4 : 2;
+    int rows = 0, columns = 0;
     if (canvas->kind == grid) {
-        int rows = (int)take(&how, 1) + 1, columns = (int)take(&how, 1) + 1;
-        if (is_main) boxes->tiles = rows * columns;
+        rows = (int)take(&how, 1) + 1;
+        columns = (int)take(&how, 1) + 1;
     } else {
         take(&how, COLOR_BYTES);
     }
     uint32_t width = (uint32_t)take(&how, number_bytes), height = (uint32_t)take(&how, number_bytes);
-    if (how.is_short) return damaged(error, "how a picture is put together is not whole");
+    if (how.is_short) return damaged(of, "how a picture is put together is not whole");
+    // The places of the layers, which libheif adds up and negates whatever they are.
+    while (canvas->kind == overlay && number_bytes == 4 && how.left >= number_bytes) {
+        int32_t place = (int32_t)take(&how, number_bytes);
+        if (place > FARTHEST || place < -FARTHEST) return damaged(of, "a part of a picture is too far outside of it");
+    }
     int64_t pixels = ic_picture_bytes(width, height, 1);
     if (pixels > boxes->canvas_pixels) boxes->canvas_pixels = pixels;
-    return ic_check_pixels(source, width, height, error);
+    if (rows * columns > boxes->tiles) boxes->tiles = rows * columns;
+    if (canvas->kind == grid && canvas->id == of->main_id) {
+        boxes->tile_pixels = ic_picture_bytes(tile_side(width, columns), tile_side(height, rows), 1);
+    }
+    return ic_check_pixels(of->source, width, height, of->error);
 }
 
 /// The sizes in bytes of an item's fields.
@@ -200,11 +245,22 @@ typedef struct widths {
 /// The library passes over others as if they were none.
 static int is_width(size_t bytes) { return bytes == 0 || bytes == 4 || bytes == 8; }
 
+/// What an item begins with.
+static reader beginning(const survey *of, uint64_t method, uint64_t base, uint64_t offset, uint64_t length) {
+    reader whole = {.at = of->source->bytes, .left = of->source->size};
+    if (method == 1) whole = of->data;
+    uint64_t start;
+    if (__builtin_add_overflow(base, offset, &start) || start > whole.left) start = whole.left;
+    whole.left -= (size_t)start;
+    if (whole.left > 0) whole.at += start;
+    if (length < whole.left) whole.left = (size_t)length;
+    return whole;
+}
+
 /// Adds up one item's bytes, and measures it where a picture is put together by it.
-static ic_status read_place(
-    const ic_picture_source *source, reader *places, uint64_t version, widths bytes, reader data, items among,
-    ic_heif_boxes *boxes, ic_error *error) {
-    const item *of = find(among, take(places, bytes.id));
+static ic_status read_place(const survey *of, reader *places, uint64_t version, widths bytes) {
+    const item *canvas = find(of, take(places, bytes.id));
+    if (canvas && canvas->kind != grid && canvas->kind != overlay) canvas = NULL;
     uint64_t method = version >= 1 ? take(places, 2) & 0xF : 0;
     take(places, 2);
     uint64_t base = take(places, bytes.base), extents = take(places, 2);
@@ -212,65 +268,56 @@ static ic_status read_place(
         take(places, bytes.index);
         uint64_t offset = take(places, bytes.offset), length = take(places, bytes.length);
         // More is not read.
-        if (length <= source->size) boxes->item_bytes = ic_sum(boxes->item_bytes, (int64_t)length);
-        if (i > 0 || !of || (of->kind != grid && of->kind != overlay)) continue;
-        reader whole = {.at = source->bytes, .left = source->size};
-        if (method == 1) whole.at = data.at, whole.left = data.left;
-        uint64_t start;
-        if (__builtin_add_overflow(base, offset, &start) || start > whole.left) start = whole.left;
-        whole.left -= (size_t)start;
-        if (whole.left > 0) whole.at += start;
-        if (length < whole.left) whole.left = (size_t)length;
-        ic_status status = measure_canvas(source, of, of->id == among.main_id, whole, boxes, error);
+        if (length <= of->source->size) of->boxes->item_bytes = ic_sum(of->boxes->item_bytes, (int64_t)length);
+        if (i > 0 || !canvas) continue;
+        ic_status status = measure_canvas(of, canvas, beginning(of, method, base, offset, length));
         if (status != IC_OK) return status;
     }
     return IC_OK;
 }
 
-static ic_status read_places(
-    const ic_picture_source *source, reader places, reader data, items among, ic_heif_boxes *boxes, ic_error *error) {
+static ic_status read_places(const survey *of, reader places) {
     uint64_t version = take(&places, 4) >> 24, sizes = take(&places, 2);
     widths bytes = {
         .id = version < 2 ? 2 : 4,
         .offset = sizes >> 12 & 0xF,
         .length = sizes >> 8 & 0xF,
         .base = sizes >> 4 & 0xF,
-        .index = version > 1 ? sizes & 0xF : 0,
+        .index = version > 0 ? sizes & 0xF : 0,
     };
     if (!is_width(bytes.offset) || !is_width(bytes.length) || !is_width(bytes.base) || !is_width(bytes.index)) {
-        return damaged(error, "where its items are is in numbers of other than 0, 4 or 8 bytes");
+        return damaged(of, "where its items are is in numbers of other than 0, 4 or 8 bytes");
     }
+    // libheif does not know of them there.
+    if (version == 1 && bytes.index > 0) return damaged(of, "its items have numbers that their version has not");
     uint64_t count = take(&places, bytes.id);
     for (uint64_t i = 0; i < count && !places.is_short; i++) {
-        ic_status status = read_place(source, &places, version, bytes, data, among, boxes, error);
+        ic_status status = read_place(of, &places, version, bytes);
         if (status != IC_OK) return status;
     }
-    int64_t most = ic_sum(ic_picture_bytes((int64_t)source->size, MOST_SHARES, 1), SHARED_ANYWAY);
-    if (boxes->item_bytes > most) {
-        return ic_fail(
-            error, IC_DAMAGED, "HEIF: its items take %lld bytes of a file of %zu", (long long)boxes->item_bytes,
-            source->size);
-    }
-    return IC_OK;
+    int64_t taken = of->boxes->item_bytes;
+    if (taken <= ic_sum(ic_picture_bytes((int64_t)of->source->size, MOST_SHARES, 1), SHARED_ANYWAY)) return IC_OK;
+    return ic_fail(
+        of->error, IC_DAMAGED, "HEIF: its items take %lld bytes of a file of %zu", (long long)taken, of->source->size);
 }
 
 ic_status ic_heif_read_boxes(const ic_picture_source *source, ic_heif_boxes *boxes, ic_error *error) {
     *boxes = (ic_heif_boxes){.tiles = 1};
+    survey all = {.source = source, .boxes = boxes, .error = error};
     reader file = {.at = source->bytes, .left = source->size}, meta = {0};
     box found;
     while (next(&file, &found)) {
         if (found.kind != meta_box) continue;
-        if (meta.at) return damaged(error, "it has two boxes 'meta'");
+        if (meta.at) return damaged(&all, "it has two boxes 'meta'");
         meta = found.body;
         take(&meta, 4);
     }
     reader primary = first(meta, primary_item);
-    items among = {.main_id = (uint32_t)take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4)};
-    ic_status status = read_items(first(meta, item_list), &among, boxes, error);
-    if (status == IC_OK) status = measure_depth(first(meta, references_box), among, boxes, error);
-    if (status == IC_OK) {
-        status = read_places(source, first(meta, places_box), first(meta, data_box), among, boxes, error);
-    }
-    free(among.all);
+    all.main_id = (uint32_t)take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4);
+    all.data = first(meta, data_box);
+    ic_status status = read_items(&all, first(meta, item_list));
+    if (status == IC_OK) status = measure_depth(&all, first(meta, references_box));
+    if (status == IC_OK) status = read_places(&all, first(meta, places_box));
+    free(all.items);
     return status;
 }

@@ -11,12 +11,8 @@ enum {
     MAX_BLOCK_BYTES = 64 << 20,
     /// The library's own limit, which is for each side. Pixels are held to theirs without it.
     MAX_SIDE = 1 << 20,
-    /// What is coded ends with a block.
-    LARGEST_BLOCK = 64,
-    /// A small picture may be the part of a tile.
-    TILE_BYTES = 2 * 512 * 512,
-    /// Than the part of the picture that each of them would have; the last ones reach beyond it.
-    MOST_TILES_LARGER = 4,
+    /// Bytes of a plane are counted in 32 bits.
+    MAX_PIXELS = 1 << 29,
     /// Overlays, and alpha, of as many pixels as the picture.
     MOST_LAYERS = 8
 };
@@ -133,28 +129,29 @@ int ic_heif_is_av1(const ic_picture_source *source) {
     return ic_heif_read_boxes(source, &boxes, &ignored) == IC_OK && boxes.has_av1 && !boxes.has_hevc;
 }
 
-/// Bytes of light that a coded picture may have, where the whole has so many.
-static int64_t most_coded(const ic_heif_boxes *boxes, int64_t plane_bytes, int has_alpha) {
-    // Alpha may be coded as a whole.
-    int is_in_tiles = boxes->tiles > MOST_TILES_LARGER && !has_alpha;
-    return ic_sum(is_in_tiles ? plane_bytes / boxes->tiles * MOST_TILES_LARGER : plane_bytes, TILE_BYTES);
+/// Pixels that a coded picture may have, where the whole has so many. A tile may have less; but alpha may be coded as a whole.
+static int64_t most_coded(const ic_heif_boxes *boxes, int64_t pixels, int has_alpha) {
+    int64_t whole = ic_sum(pixels, IC_TILE_SIDE * IC_TILE_SIDE);
+    return has_alpha || boxes->tile_pixels == 0 || boxes->tile_pixels > whole ? whole : boxes->tile_pixels;
 }
 
 /// What decoding takes: one coded picture, as planes in the decoder and outside of it and what the decoder notes of them,
-/// while others wait for it; or the whole turned, or interleaved. And twice what the file has.
+/// while others wait for it; or the whole, turned. And twice what the file has.
 static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t plane_bytes, int64_t coded_bytes) {
     int64_t decoded = ic_sum(ic_picture_bytes(coded_bytes, 11, 1), ic_picture_bytes(plane_bytes, 3, boxes->depth));
-    int64_t interleaved = ic_picture_bytes(plane_bytes, 8, 1);
+    int64_t turned = ic_picture_bytes(plane_bytes, 7, 1);
     int64_t file = ic_sum(boxes->item_bytes, boxes->item_bytes);
-    return ic_sum(ic_sum(decoded > interleaved ? decoded : interleaved, file), 4 << 20);
+    return ic_sum(ic_sum(decoded > turned ? decoded : turned, file), 4 << 20);
 }
 
 static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
     const ic_heif_table *heif = ic_heif(error);
     if (!heif) return error->status;
+    ic_picture_source held = *source;
+    if (held.max_pixels > MAX_PIXELS) held.max_pixels = MAX_PIXELS;
     ic_status status = ic_hevc_register(heif, error);
     ic_heif_boxes boxes;
-    if (status == IC_OK) status = ic_heif_read_boxes(source, &boxes, error);
+    if (status == IC_OK) status = ic_heif_read_boxes(&held, &boxes, error);
     if (status != IC_OK) return status;
     if (boxes.has_av1) return ic_fail(error, IC_UNSUPPORTED, "HEIF with pictures in HEVC and in AV1 is not read");
     heif_state *state = calloc(1, sizeof *state);
@@ -177,10 +174,10 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     // Before it is cut and turned.
     int coded_width = heif->heif_image_handle_get_ispe_width(state->handle);
     int coded_height = heif->heif_image_handle_get_ispe_height(state->handle);
-    status = ic_check_pixels(source, (uint32_t)coded_width, (uint32_t)coded_height, error);
-    if (status == IC_OK) status = ic_check_pixels(source, (uint32_t)info->width, (uint32_t)info->height, error);
+    status = ic_check_pixels(&held, (uint32_t)coded_width, (uint32_t)coded_height, error);
+    if (status == IC_OK) status = ic_check_pixels(&held, (uint32_t)info->width, (uint32_t)info->height, error);
     if (status != IC_OK) return status;
-    int64_t pixels = ic_picture_bytes((int64_t)coded_width + LARGEST_BLOCK, (int64_t)coded_height + LARGEST_BLOCK, 1);
+    int64_t pixels = ic_picture_bytes((int64_t)coded_width + IC_LARGEST_BLOCK, (int64_t)coded_height + IC_LARGEST_BLOCK, 1);
     if (boxes.canvas_pixels > pixels) pixels = boxes.canvas_pixels;
     info->bits = heif->heif_image_handle_get_luma_bits_per_pixel(state->handle);
     if (info->bits < 8 || info->bits > 16) info->bits = 8;
@@ -189,62 +186,92 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
     read_colors(state, info);
     read_metadata(state, info);
-    int64_t plane_bytes = ic_picture_bytes(pixels, info->is_wide ? 2 : 1, 1);
-    state->coded_bytes = most_coded(&boxes, plane_bytes, info->has_alpha);
+    int64_t sample_bytes = info->is_wide ? 2 : 1, plane_bytes = ic_picture_bytes(pixels, sample_bytes, 1);
+    state->coded_bytes = ic_picture_bytes(most_coded(&boxes, pixels, info->has_alpha), sample_bytes, 1);
     state->all_bytes = ic_sum(ic_picture_bytes(plane_bytes, MOST_LAYERS, 1), state->coded_bytes);
     info->bytes_held = held_bytes(&boxes, plane_bytes, state->coded_bytes);
     return IC_OK;
 }
 
-static void copy_rows(
-    const ic_picture_info *info, const uint8_t *source, int source_stride, int bits, ic_picture_target *target) {
-    for (int32_t y = 0; y < info->height; y++) {
-        const uint8_t *from = source + (size_t)y * (size_t)source_stride;
-        uint8_t *to = target->rows + (size_t)y * target->stride_bytes;
-        if (!info->is_wide) {
-            memcpy(to, from, target->stride_bytes);
-            continue;
+/// One channel of a picture that was decoded.
+typedef struct plane {
+    const uint8_t *rows;
+    size_t stride;
+    int bits;
+} plane;
+
+/// Whether there is such a plane, and as large as it has to be: alpha comes as large as it is.
+static int find_plane(
+    const heif_state *state, const struct heif_image *image, enum heif_channel channel, const ic_picture_info *info,
+    plane *found) {
+    const ic_heif_table *heif = state->heif;
+    int stride = 0;
+    found->rows = heif->heif_image_get_plane_readonly(image, channel, &stride);
+    found->stride = (size_t)stride;
+    found->bits = heif->heif_image_get_bits_per_pixel_range(image, channel);
+    return found->rows && found->bits >= 8 && found->bits <= 16 &&
+           heif->heif_image_get_width(image, channel) == info->width &&
+           heif->heif_image_get_height(image, channel) == info->height;
+}
+
+/// Puts one channel to every fourth sample of a row, of 16 bits or of 8.
+static void put_row(const plane *from, int32_t y, int32_t width, int is_wide, int channel, void *row) {
+    const uint8_t *narrow = from->rows + (size_t)y * from->stride;
+    const uint16_t *deep = (const uint16_t *)(const void *)narrow;
+    uint8_t *to = (uint8_t *)row + channel;
+    uint16_t *wide = (uint16_t *)row + channel;
+    int is_deep = from->bits > 8;
+    for (int32_t x = 0; x < width; x++) {
+        uint32_t sample = is_deep ? deep[x] : narrow[x];
+        if (is_wide) {
+            wide[4 * (size_t)x] = ic_widened(sample, from->bits);
+        } else {
+            to[4 * (size_t)x] = (uint8_t)(sample >> (from->bits - 8));
         }
-        const uint16_t *narrow = (const uint16_t *)(const void *)from;
-        uint16_t *wide = (uint16_t *)(void *)to;
-        for (size_t i = 0; i < (size_t)info->width * 4; i++) wide[i] = ic_widened(narrow[i], bits);
     }
+}
+
+static ic_status copy_rows(
+    const heif_state *state, const struct heif_image *image, const ic_picture_info *info, ic_picture_target *target,
+    ic_error *error) {
+    static const enum heif_channel channels[] = {heif_channel_R, heif_channel_G, heif_channel_B, heif_channel_Alpha};
+    plane planes[4];
+    for (int i = 0; i < (info->has_alpha ? 4 : 3); i++) {
+        int is_there = find_plane(state, image, channels[i], info, &planes[i]);
+        if (!is_there || (i < 3 && (planes[i].bits > 8) != info->is_wide)) {
+            return ic_fail(error, IC_DAMAGED, "The HEIF's picture is not what its header says");
+        }
+    }
+    for (int32_t y = 0; y < info->height; y++) {
+        uint8_t *row = target->rows + (size_t)y * target->stride_bytes;
+        if (!info->has_alpha) memset(row, 0xFF, target->stride_bytes);
+        for (int i = 0; i < (info->has_alpha ? 4 : 3); i++) {
+            put_row(&planes[i], y, info->width, info->is_wide, i, row);
+        }
+    }
+    return IC_OK;
 }
 
 static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
     heif_state *state = opaque;
     const ic_heif_table *heif = state->heif;
-    struct heif_decoding_options *options = heif->heif_decoding_options_alloc();
-    if (!options) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
-    options->convert_hdr_to_8bit = !info->is_wide;
     struct heif_image *image = NULL;
     ic_hevc_watch watch = {.most_bytes = state->coded_bytes, .bytes_left = state->all_bytes};
     ic_hevc_begin(&watch);
-    // Turned and mirrored as the file says, which is why rows are upright.
-    struct heif_error result = heif->heif_decode_image(
-        state->handle, &image, heif_colorspace_RGB,
-        info->is_wide ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA, options);
+    // Turned and mirrored as the file says, which is why rows are upright. In planes, since the library would read alpha as if
+    // it were as large as the picture.
+    struct heif_error result =
+        heif->heif_decode_image(state->handle, &image, heif_colorspace_RGB, heif_chroma_444, NULL);
     ic_hevc_end();
-    heif->heif_decoding_options_free(options);
     if (watch.is_beyond) return ic_fail(error, IC_DAMAGED, "The HEIF's picture is larger than its header says");
     if (result.code != heif_error_Ok) return fail(result, error);
-    int stride = 0;
-    const uint8_t *rows = heif->heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
-    int bits = heif->heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
-    ic_status status = IC_OK;
-    if (!rows || heif->heif_image_get_primary_width(image) != info->width ||
-        heif->heif_image_get_primary_height(image) != info->height || (size_t)stride < target->stride_bytes ||
-        bits < 8 || bits > 16) {
-        status = ic_fail(error, IC_DAMAGED, "The HEIF's picture is not what its header says");
-    } else {
-        copy_rows(info, rows, stride, bits, target);
-        struct heif_error warning;
-        if (watch.warning) {
-            snprintf(target->damage, sizeof target->damage, "HEIF: %s", watch.warning);
-        } else if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
-            snprintf(target->damage, sizeof target->damage, "HEIF: %s", warning.message);
-            make_one_line(target->damage);
-        }
+    ic_status status = copy_rows(state, image, info, target, error);
+    struct heif_error warning;
+    if (watch.warning) {
+        snprintf(target->damage, sizeof target->damage, "HEIF: %s", watch.warning);
+    } else if (heif->heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) {
+        snprintf(target->damage, sizeof target->damage, "HEIF: %s", warning.message);
+        make_one_line(target->damage);
     }
     heif->heif_image_release(image);
     return status;

@@ -39,6 +39,27 @@ struct AVIFSizeTests {
     }
 
     @Test
+    func `a grid that is larger than its header says is claimed as it is`() throws {
+        let picture = try encoded(Picture.sample(width: 2_048, height: 512), as: .png)
+        let output = tools.path("grid.avif").path
+        try tools.run("avifenc", ["--grid", "4x1", "-s", "10", try tools.write(picture, as: "in.png"), output])
+        var file = try tools.read("grid.avif")
+        let size = try #require(file.firstRange(of: [0, 0, 8, 0, 0, 0, 2, 0])).lowerBound
+        file.replaceSubrange(size..<size + 8, with: [0, 0, 0, 40, 0, 0, 0, 30])
+        var limits = DecodeLimits()
+        // Less than the planes of what is coded and of what it is put into.
+        limits.maxWorkingBytes = 2_048 * 512 * 6
+        for (limits, code) in [(limits, CodecError.Code.outOfMemory), (DecodeLimits(), .damaged)] {
+            do throws(CodecError) {
+                _ = try decode(file, limits: limits)
+                Issue.record("it was decoded")
+            } catch {
+                #expect(error.code == code, "\(error)")
+            }
+        }
+    }
+
+    @Test
     func `AV1 under a brand of HEIF is read as AVIF is`() throws {
         let file = try file()
         let (plain, other) = (try decode(file), try decode(asHEIF(file)))

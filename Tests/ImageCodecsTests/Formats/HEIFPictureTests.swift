@@ -103,6 +103,36 @@ struct HEIFPictureTests {
         #expect(error.code == .damaged && error.reason.contains("made of itself"), "\(error)")
     }
 
+    @Test(arguments: ["iden", "iovl"])
+    mutating func `a picture that is made of what is none is damaged`(kind: String) throws {
+        let how = HEIFWriter.overlay(color: [0, 0, 0, 0], width: 64, height: 64, offsets: [(0, 0)])
+        let size = HEIFWriter.size((64, 64))
+        let whole = writer.add(.init(kind: kind, bytes: how, properties: [size]))
+        let part = writer.add(.init(kind: "Exif", bytes: how, properties: [size]))
+        writer.refer("dimg", from: whole, to: [part])
+        let error = try #require(failure(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.contains("made of what is none"), "\(error)")
+    }
+
+    @Test
+    mutating func `alpha of a part is not read, since it may be larger or smaller`() throws {
+        let (_, _) = try addGrid(width: 128, height: 128)
+        let opacity = writer.add(try tools.hevc(Picture.flat([9, 9, 9], side: 64)), properties: [HEIFWriter.alpha])
+        writer.refer("auxl", from: opacity, to: [2])
+        let error = try #require(failure(of: writer.file()))
+        #expect(error.code == .unsupported && error.reason.contains("alpha"), "\(error)")
+    }
+
+    @Test
+    mutating func `alpha that is smaller than its picture is damaged`() throws {
+        let picture = writer.add(try tools.hevc(Picture.flat([200, 100, 50], side: 128)))
+        let small = try tools.hevc(Picture.flat([128, 128, 128], side: 64))
+        let opacity = writer.add(small, size: (128, 128), properties: [HEIFWriter.alpha])
+        writer.refer("auxl", from: opacity, to: [picture])
+        let error = try #require(failure(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.contains("not what its header says"), "\(error)")
+    }
+
     @Test
     mutating func `pictures that are alpha of each other are damaged`() throws {
         let coded = try tools.hevc(Picture.flat([200, 100, 50], side: 64))
