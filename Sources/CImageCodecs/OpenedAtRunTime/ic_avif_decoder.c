@@ -80,7 +80,7 @@ static void hold(avif_state *state, const ic_heif_boxes *boxes, ic_picture_info 
     int64_t planes = ic_sum(pixels, ic_picture_bytes(coded, boxes->tiles, 1));
     info->bytes_held = ic_sum(
         ic_picture_bytes(planes, info->is_wide ? 8 : 4, 1), ic_picture_bytes(boxes->tiles, DECODER_BYTES, 1));
-    info->bytes_held = ic_sum(info->bytes_held, 4 << 20);
+    info->bytes_held = ic_sum(info->bytes_held, ic_picture_bytes((int64_t)boxes->items, IC_ITEM_BYTES, 1) + (4 << 20));
 }
 
 static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {

@@ -127,11 +127,10 @@ static ic_status read_items(survey *into, reader list) {
     while (next(&list, &entry)) {
         if (entry.kind != item_entry) continue;
         version = take(&entry.body, 4) >> 24;
-        // Those before say no kind, and hold no pictures.
-        if (version < 2) continue;
-        item found = {.id = (uint32_t)take(&entry.body, version == 2 ? 2 : 4)};
+        item found = {.id = (uint32_t)take(&entry.body, version <= 2 ? 2 : 4)};
         take(&entry.body, 2);
-        found.kind = (uint32_t)take(&entry.body, 4);
+        // Those before say no kind, and hold no pictures.
+        if (version >= 2) found.kind = (uint32_t)take(&entry.body, 4);
         into->boxes->has_hevc |= found.kind == hevc;
         into->boxes->has_av1 |= found.kind == av1;
         into->items[into->count++] = found;
@@ -291,10 +290,13 @@ static ic_status read_places(const survey *of, reader places) {
     // libheif does not know of them there.
     if (version == 1 && bytes.index > 0) return damaged(of, "its items have numbers that their version has not");
     uint64_t count = take(&places, bytes.id);
+    // The libraries keep some kilobytes for each.
+    if (count > of->count) return damaged(of, "more of its items have a place than there are");
     for (uint64_t i = 0; i < count && !places.is_short; i++) {
         ic_status status = read_place(of, &places, version, bytes);
         if (status != IC_OK) return status;
     }
+    if (places.is_short) return damaged(of, "where its items are is not whole");
     int64_t taken = of->boxes->item_bytes;
     if (taken <= ic_sum(ic_picture_bytes((int64_t)of->source->size, MOST_SHARES, 1), SHARED_ANYWAY)) return IC_OK;
     return ic_fail(
@@ -316,6 +318,7 @@ ic_status ic_heif_read_boxes(const ic_picture_source *source, ic_heif_boxes *box
     all.main_id = (uint32_t)take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4);
     all.data = first(meta, data_box);
     ic_status status = read_items(&all, first(meta, item_list));
+    boxes->items = all.count;
     if (status == IC_OK) status = measure_depth(&all, first(meta, references_box));
     if (status == IC_OK) status = read_places(&all, first(meta, places_box));
     free(all.items);

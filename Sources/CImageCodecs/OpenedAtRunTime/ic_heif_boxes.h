@@ -15,7 +15,8 @@ typedef struct ic_heif_boxes {
     int tiles;
     /// How many pictures wait at a time for others, at most, while the main one is made: 0 where it is made of itself alone.
     int depth;
-    /// Bytes of all items together.
+    size_t items;
+    /// Of all of them together.
     int64_t item_bytes;
 } ic_heif_boxes;
 
@@ -23,7 +24,9 @@ enum {
     /// What is coded ends with a block.
     IC_LARGEST_BLOCK = 64,
     /// A side of the tile that a small picture may be a part of.
-    IC_TILE_SIDE = 512
+    IC_TILE_SIDE = 512,
+    /// What a library keeps of an item at most, with its boxes.
+    IC_ITEM_BYTES = 4096
 };
 
 /// Fails for a file whose pictures are made of themselves, or whose items are many times what it has.

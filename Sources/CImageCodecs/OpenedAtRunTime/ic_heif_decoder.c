@@ -140,7 +140,7 @@ static int64_t most_coded(const ic_heif_boxes *boxes, int64_t pixels, int has_al
 static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t plane_bytes, int64_t coded_bytes) {
     int64_t decoded = ic_sum(ic_picture_bytes(coded_bytes, 11, 1), ic_picture_bytes(plane_bytes, 3, boxes->depth));
     int64_t turned = ic_picture_bytes(plane_bytes, 7, 1);
-    int64_t file = ic_sum(boxes->item_bytes, boxes->item_bytes);
+    int64_t file = ic_sum(ic_picture_bytes(boxes->item_bytes, 2, 1), (int64_t)boxes->items * IC_ITEM_BYTES);
     return ic_sum(ic_sum(decoded > turned ? decoded : turned, file), 4 << 20);
 }
 
@@ -256,13 +256,15 @@ static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_pictu
     heif_state *state = opaque;
     const ic_heif_table *heif = state->heif;
     struct heif_image *image = NULL;
-    ic_hevc_watch watch = {.most_bytes = state->coded_bytes, .bytes_left = state->all_bytes};
+    ic_hevc_watch watch = {
+        .most_bytes = state->coded_bytes, .bytes_left = state->all_bytes, .pulse = target->pulse};
     ic_hevc_begin(&watch);
     // Turned and mirrored as the file says, which is why rows are upright. In planes, since the library would read alpha as if
     // it were as large as the picture.
     struct heif_error result =
         heif->heif_decode_image(state->handle, &image, heif_colorspace_RGB, heif_chroma_444, NULL);
     ic_hevc_end();
+    if (watch.is_stopped) return ic_fail(error, IC_STOPPED, "Asked to stop");
     if (watch.is_beyond) return ic_fail(error, IC_DAMAGED, "The HEIF's picture is larger than its header says");
     if (result.code != heif_error_Ok) return fail(result, error);
     ic_status status = copy_rows(state, image, info, target, error);

@@ -8,6 +8,9 @@ typedef struct ic_hevc_watch {
     int64_t most_bytes;
     /// Of all coded pictures.
     int64_t bytes_left;
+    /// Asked between the parts of a picture.
+    ic_pulse pulse;
+    int is_stopped;
     /// A picture was larger, and was not decoded.
     int is_beyond;
     /// What the decoder warned of in a picture that it gave all the same; NULL for nothing.

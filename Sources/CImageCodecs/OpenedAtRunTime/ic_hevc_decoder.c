@@ -263,7 +263,7 @@ static struct heif_error copy_picture(const struct de265_image *from, struct hei
     return done();
 }
 
-/// Keeps the first that says that pixels are not what they should be.
+/// Keeps the first.
 static void read_warnings(const decoder *from) {
     de265_error warning;
     while ((warning = de265->de265_get_warning(from->context)) != DE265_OK) {
@@ -278,6 +278,8 @@ static struct heif_error decode_image(void *opaque, struct heif_image **made) {
     int status = de265->de265_flush_data(from->context), more = 1;
     const struct de265_image *picture = NULL;
     while (status == DE265_OK && more && !picture) {
+        watching->is_stopped |= !ic_may_go_on(&watching->pulse);
+        if (watching->is_stopped) return failed("asked to stop");
         more = 0;
         status = de265->de265_decode(from->context, &more);
         picture = de265->de265_get_next_picture(from->context);
