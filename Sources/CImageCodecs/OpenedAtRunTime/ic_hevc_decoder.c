@@ -210,7 +210,8 @@ static struct heif_error push_data(void *opaque, const void *data, size_t size) 
     return done();
 }
 
-static struct heif_error copy_plane(const struct de265_image *from, int index, enum heif_channel channel, struct heif_image *to) {
+static struct heif_error copy_plane(
+    const struct de265_image *from, int index, enum heif_channel channel, struct heif_image *to) {
     int bits = de265->de265_get_bits_per_pixel(from, index);
     if (bits != de265->de265_get_bits_per_pixel(from, 0)) return unsupported("HEVC with colour of other bits than its light");
     int width = de265->de265_get_image_width(from, index), height = de265->de265_get_image_height(from, index);

@@ -140,7 +140,8 @@ struct FormatFiles {
             var writer = HEIFWriter()
             let stored = picture.turnedLeft
             _ = writer.add(
-                try tools.hevc(stored), shown: (stored.width, stored.height), properties: [HEIFWriter.turn(quarters: 3)])
+                try tools.hevc(stored), shown: (stored.width, stored.height), properties: [HEIFWriter.turn(quarters: 3)]
+            )
             return writer.file()
         }
         let isPhoto = feature == .metadata

@@ -53,7 +53,8 @@ struct HEIFWriter {
         _ picture: Coded, size: (width: Int, height: Int)? = nil, properties: [[UInt8]] = []
     ) -> Int {
         let size = HEIFWriter.size(size ?? picture.size)
-        return add(Item(kind: picture.kind, bytes: picture.bytes, properties: [size, picture.configuration] + properties))
+        let all = [size, picture.configuration] + properties
+        return add(Item(kind: picture.kind, bytes: picture.bytes, properties: all))
     }
 
     /// The part of a picture that is seen, as a grid of one tile.
@@ -111,7 +112,8 @@ struct HEIFWriter {
         var places = big(1 << 24, 4) + [0x44, 0] + big(items.count, 2)
         var (inside, outside) = (0, dataStart)
         for (index, item) in items.enumerated() {
-            list += HEIFWriter.box("infe", big(2 << 24, 4) + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8) + [0])
+            let entry = big(2 << 24, 4) + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8) + [0]
+            list += HEIFWriter.box("infe", entry)
             associations += big(index + 1, 2) + [UInt8(item.properties.count)]
             for property in item.properties {
                 properties.append(property)
