@@ -101,6 +101,7 @@ package final class ImageExporter {
         result.format = decoder.header.format.rawValue
         result.inputPixels = decoder.header.width * decoder.header.height
         result.notes = decoder.header.notes
+        result.workingBytes = input.bytes.count + decoder.workingBytes(scaleEighths: decoder.scalesEighths.max() ?? 8)
         var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
             content: ExportPreparation.content(checksum: result.inputChecksum), tables: tables)

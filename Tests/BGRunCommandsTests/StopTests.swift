@@ -170,6 +170,16 @@ import Testing
         #expect(try place.contents("out").count == 3)
     }
 
+    @Test func aDecoderThatTakesMoreMemoryThanItsPictureMayClaimIsOneFailedItem() throws {
+        try place.putPhotos(4)
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--size", "100", "--memory", "256M",
+            environment: ["BGRUN_TEST_HOG_ON": "photo-0002"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0002.jpg: decoderCrashed: the decoder crashed (SIGABRT)"))
+        #expect(try place.contents("out").count == 3)
+    }
+
     /// The process dies at the next picture while the one before is being committed, or was just told of: which of them is
     /// left to the disk, and many pairs see both.
     @Test(arguments: ["BGRUN_TEST_CRASH_ON", "BGRUN_TEST_KILL_ON"])

@@ -19,26 +19,28 @@ struct WorkerCommand: ParsableCommand {
         // As its supervisor, whose end it notices at their socket.
         for ignored in [SIGHUP, SIGPIPE] { signal(ignored, SIG_IGN) }
         volunteerForOutOfMemory()
+        let ceiling = MemoryCeiling()
         // Before there is another thread: that one would keep its rights.
         guard let start = try WorkerConfinement.begin(channel) else { return }
         switch start {
         case .items(let work, let outputs, let permit, let entry):
             KeptMemory.begin(work)
             leaveWithSupervisor()
-            workOff(ItemConduct(channel, permit), ItemWorker(work, outputs, entry))
+            workOff(ItemConduct(channel, permit), ItemWorker(work, outputs, entry), ceiling)
         case .layingOut(let layingOut):
             leaveWithSupervisor()
             guard layingOut.run(ProcessInfo.processInfo.environment) else { throw ExitStatus.bug.code }
         }
     }
 
-    private func workOff(_ conduct: ItemConduct, _ worker: ItemWorker) {
+    private func workOff(_ conduct: ItemConduct, _ worker: ItemWorker, _ ceiling: MemoryCeiling) {
         let hooks = ProcessInfo.processInfo.environment
         let faults = WorkerFaults(hooks)
         while !conduct.isOver {
             if let (order, environment, inputs) = conduct.nextItem() {
                 defer { for descriptor in inputs { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
+                ceiling.hold(to: order)
                 faults.strike(order.input)
                 if let escape = WorkerEscapes.result(of: order.input, hooks) {
                     conduct.report(MadeItem(escape))
@@ -147,9 +149,12 @@ private let hasLeft = Atomic<Bool>(false)
 
 /// Test hooks: misbehave on inputs whose path contains a text given in the environment.
 struct WorkerFaults {
+    /// More than any machine that runs tests gives to one picture, in all.
+    private static let (hoggedBlocks, hoggedBytes) = (24, 64 << 20)
     private let crash: String?
     private let hang: String?
     private let die: String?
+    private let hog: String?
     /// A path, and how many seconds its encodes take.
     private let slow: (path: String, seconds: Double)?
 
@@ -157,6 +162,7 @@ struct WorkerFaults {
         crash = environment["BGRUN_TEST_CRASH_ON"]
         hang = environment["BGRUN_TEST_HANG_ON"]
         die = environment["BGRUN_TEST_KILL_ON"]
+        hog = environment["BGRUN_TEST_HOG_ON"]
         let parts = (environment["BGRUN_TEST_SLOW_ENCODE_ON"] ?? "").split(separator: ":").map(String.init)
         slow = parts.count == 2 ? Double(parts[1]).map { (parts[0], $0) } : nil
     }
@@ -181,6 +187,16 @@ struct WorkerFaults {
             raise(SIGSEGV)
         }
         if let die, input.contains(die) { raise(SIGKILL) }
+        // As a library that does not ask whether there is memory.
+        if let hog, input.contains(hog) {
+            var blocks: [UnsafeMutableRawPointer] = []
+            for _ in 0..<Self.hoggedBlocks {
+                guard let block = malloc(Self.hoggedBytes) else { abort() }
+                memset(block, 1, Self.hoggedBytes)
+                blocks.append(block)
+            }
+            for block in blocks { free(block) }
+        }
         if let hang, input.contains(hang) {
             while true { pause() }
         }

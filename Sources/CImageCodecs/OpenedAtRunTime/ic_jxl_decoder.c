@@ -4,7 +4,13 @@
 
 #include "ic_jxl.h"
 
-enum { MAX_BOX_BYTES = 64 << 20, BOX_STEP = 64 << 10 };
+enum {
+    MAX_BOX_BYTES = 64 << 20,
+    BOX_STEP = 64 << 10,
+    /// Pixels of the largest group. A frame that is not shown may have one, whatever the picture, and nothing of it is told
+    /// before the library makes room for it.
+    LARGEST_GROUP = 1024 * 1024
+};
 
 typedef struct box {
     uint8_t *bytes;
@@ -98,7 +104,8 @@ static void describe(const JxlBasicInfo *basic, ic_picture_info *info) {
     info->orientation = (int32_t)basic->orientation;
     info->frames = basic->have_animation ? 0 : 1;
     // Three float planes and the alpha, twice while they are filtered, and what is coded.
-    info->bytes_held = ic_sum(ic_picture_bytes(basic->xsize, basic->ysize, 40), 8 << 20);
+    int64_t pixels = ic_sum(ic_picture_bytes(basic->xsize, basic->ysize, 1), LARGEST_GROUP);
+    info->bytes_held = ic_sum(ic_picture_bytes(pixels, 40, 1), 8 << 20);
 }
 
 /// Header, colours and the boxes around the picture, which may stand behind it.
