@@ -91,6 +91,7 @@ package final class ImageExporter {
         }
         try tell(latest)
         result.inputBytes = input.bytes.count
+        result.workingBytes = input.bytes.count
         result.inputChecksum = Checksum.xxh3(input.bytes)
         result.times.read = clock.secondsSince
 
@@ -101,7 +102,7 @@ package final class ImageExporter {
         result.format = decoder.header.format.rawValue
         result.inputPixels = decoder.header.width * decoder.header.height
         result.notes = decoder.header.notes
-        result.workingBytes = input.bytes.count + decoder.workingBytes(scaleEighths: decoder.scalesEighths.max() ?? 8)
+        result.workingBytes += decoder.workingBytes(scaleEighths: decoder.scalesEighths.max() ?? 8)
         var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
             content: ExportPreparation.content(checksum: result.inputChecksum), tables: tables)

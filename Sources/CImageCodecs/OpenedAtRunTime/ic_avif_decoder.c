@@ -4,8 +4,13 @@
 #include "ic_avif.h"
 #include "ic_heif_boxes.h"
 
-/// Of the decoder of a tile, beside its picture.
-enum { DECODER_BYTES = 512 << 10 };
+enum {
+    /// Of the decoder of a tile, beside its picture.
+    DECODER_BYTES = 512 << 10,
+    /// What is kept of a picture of a sequence, of which a file may have one for so many of its bytes.
+    SAMPLE_BYTES = 256,
+    LEAST_SAMPLE = 16
+};
 
 typedef struct avif_state {
     const ic_avif_table *avif;
@@ -77,10 +82,12 @@ static void hold(avif_state *state, const ic_heif_boxes *boxes, ic_picture_info 
     int64_t coded = ic_sum(pixels, IC_TILE_SIDE * IC_TILE_SIDE);
     if (boxes->tile_pixels > 0 && boxes->tile_pixels < coded) coded = boxes->tile_pixels;
     if (coded < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)coded;
-    int64_t planes = ic_sum(pixels, ic_picture_bytes(coded, boxes->tiles, 1));
-    info->bytes_held = ic_sum(
-        ic_picture_bytes(planes, info->is_wide ? 8 : 4, 1), ic_picture_bytes(boxes->tiles, DECODER_BYTES, 1));
-    info->bytes_held = ic_sum(info->bytes_held, ic_picture_bytes((int64_t)boxes->items, IC_ITEM_BYTES, 1) + (4 << 20));
+    // One that is of another size than it says is held twice, while it is scaled.
+    int64_t planes = ic_sum(pixels, ic_picture_bytes(coded, boxes->tiles, boxes->tiles > 1 ? 2 : 1));
+    int64_t decoders = ic_picture_bytes(boxes->tiles, decoder->alphaPresent ? 2 : 1, DECODER_BYTES);
+    int64_t sequence = (int64_t)decoder->imageCount * SAMPLE_BYTES;
+    info->bytes_held = ic_sum(ic_picture_bytes(planes, info->is_wide ? 8 : 4, 1), ic_sum(decoders, sequence));
+    info->bytes_held = ic_sum(ic_sum(info->bytes_held, ic_heif_held(boxes)), 4 << 20);
 }
 
 static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
@@ -98,6 +105,8 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     decoder->maxThreads = 1;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
     if (source->max_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)source->max_pixels;
+    size_t samples = source->size / LEAST_SAMPLE + 1;
+    if (samples < decoder->imageCountLimit) decoder->imageCountLimit = (uint32_t)samples;
     const uint8_t *bytes = branded(state, source);
     if (!bytes) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF file");
     avifResult result = avif->avifDecoderSetIOMemory(decoder, bytes, source->size);

@@ -12,20 +12,20 @@ enum {
     MOST_SHARES = 8,
     SHARED_ANYWAY = 1 << 20,
     COLOR_BYTES = 8,
+    /// Layers of all overlays together: the library does not stop between them.
+    MOST_LAYERS = 256,
+    MOST_BOXES = 1000,
+    MOST_TRACKS = 16,
+    MOST_BOX_BYTES = 1 << 20,
+    /// Where the bits of light and of colour stand in the configuration of HEVC (ISO/IEC 14496-15, 8.3.3.1).
+    HEVC_LIGHT_BITS = 17,
     /// From the corner of a picture to that of a part, to the side.
     FARTHEST = 1 << 24
 };
 
-#define KIND(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
-
-static const uint32_t meta_box = KIND('m', 'e', 't', 'a'), primary_item = KIND('p', 'i', 't', 'm');
-static const uint32_t item_list = KIND('i', 'i', 'n', 'f'), item_entry = KIND('i', 'n', 'f', 'e');
-static const uint32_t references_box = KIND('i', 'r', 'e', 'f'), user_box = KIND('u', 'u', 'i', 'd');
-static const uint32_t places_box = KIND('i', 'l', 'o', 'c'), data_box = KIND('i', 'd', 'a', 't');
-static const uint32_t made_of = KIND('d', 'i', 'm', 'g'), belongs_to = KIND('a', 'u', 'x', 'l');
-static const uint32_t grid = KIND('g', 'r', 'i', 'd'), overlay = KIND('i', 'o', 'v', 'l');
-static const uint32_t identity = KIND('i', 'd', 'e', 'n');
-static const uint32_t hevc = KIND('h', 'v', 'c', '1'), av1 = KIND('a', 'v', '0', '1');
+/// The four letters that a kind of box, item or reference is told by.
+#define KIND(letters)                                                                                                  \
+    ((uint32_t)(letters)[0] << 24 | (uint32_t)(letters)[1] << 16 | (uint32_t)(letters)[2] << 8 | (uint32_t)(letters)[3])
 
 typedef struct reader {
     const uint8_t *at;
@@ -58,7 +58,7 @@ static int next(reader *from, box *found) {
     uint64_t size = take(&rest, 4);
     found->kind = (uint32_t)take(&rest, 4);
     if (size == 1) size = take(&rest, 8);
-    if (found->kind == user_box) {
+    if (found->kind == KIND("uuid")) {
         take(&rest, 8);
         take(&rest, 8);
     }
@@ -114,25 +114,41 @@ static item *find(const survey *among, uint64_t id) {
 
 static ic_status damaged(const survey *of, const char *why) { return ic_fail(of->error, IC_DAMAGED, "HEIF: %s", why); }
 
+/// Behind a text that ends with 0.
+static void skip_text(reader *from) {
+    while (from->left > 0 && take(from, 1) != 0) {}
+}
+
+/// Whether the library would inflate an item, which may come out as anything.
+static int is_packed(reader behind_kind) {
+    static const char packed[] = "deflate";
+    skip_text(&behind_kind);
+    skip_text(&behind_kind);
+    return behind_kind.left >= sizeof packed - 1 && memcmp(behind_kind.at, packed, sizeof packed - 1) == 0;
+}
+
 static ic_status read_items(survey *into, reader list) {
     uint64_t version = take(&list, 4) >> 24;
     take(&list, version == 0 ? 2 : 4);
     box entry;
     reader counting = list;
     size_t room = 0;
-    while (next(&counting, &entry)) room += entry.kind == item_entry;
+    while (next(&counting, &entry)) room += entry.kind == KIND("infe");
     if (room > MOST_ITEMS) return ic_fail(into->error, IC_LIMIT, "HEIF: its items are more than %d", MOST_ITEMS);
     into->items = calloc(room + 1, sizeof *into->items);
     if (!into->items) return ic_fail(into->error, IC_OUT_OF_MEMORY, "No memory for the items of a HEIF");
     while (next(&list, &entry)) {
-        if (entry.kind != item_entry) continue;
+        if (entry.kind != KIND("infe")) continue;
         version = take(&entry.body, 4) >> 24;
         item found = {.id = (uint32_t)take(&entry.body, version <= 2 ? 2 : 4)};
         take(&entry.body, 2);
         // Those before say no kind, and hold no pictures.
         if (version >= 2) found.kind = (uint32_t)take(&entry.body, 4);
-        into->boxes->has_hevc |= found.kind == hevc;
-        into->boxes->has_av1 |= found.kind == av1;
+        if (found.kind == KIND("mime") && is_packed(entry.body)) {
+            return ic_fail(into->error, IC_UNSUPPORTED, "HEIF with metadata that is packed is not read");
+        }
+        into->boxes->has_hevc |= found.kind == KIND("hvc1");
+        into->boxes->has_av1 |= found.kind == KIND("av01");
         into->items[into->count++] = found;
     }
     qsort(into->items, into->count, sizeof *into->items, compare);
@@ -149,16 +165,17 @@ static int deepen(item *waiting, const item *other) {
     return 1;
 }
 
-static int is_made(uint32_t kind) { return kind == grid || kind == overlay || kind == identity; }
+static int is_made(uint32_t kind) { return kind == KIND("grid") || kind == KIND("iovl") || kind == KIND("iden"); }
 
 /// Whether libheif can take the other one for a part. It takes whatever is referred to, but for a grid, and alpha of whatever
 /// size.
 static ic_status check_part(const survey *of, const item *whole, const item *part) {
     if (!whole || !is_made(whole->kind)) return IC_OK;
-    int is_picture = part && (is_made(part->kind) || part->kind == hevc || part->kind == av1);
-    if (!is_picture && whole->kind != grid) return damaged(of, "a picture is made of what is none");
+    int is_picture = part && (is_made(part->kind) || part->kind == KIND("hvc1") || part->kind == KIND("av01"));
+    if (!is_picture && whole->kind != KIND("grid")) return damaged(of, "a picture is made of what is none");
     if (!is_picture || !part->has_auxiliary) return IC_OK;
-    return ic_fail(of->error, IC_UNSUPPORTED, "HEIF with pictures made of others that have alpha is not read");
+    return ic_fail(
+        of->error, IC_UNSUPPORTED, "HEIF with a picture made of others that have such as alpha or depth is not read");
 }
 
 /// Follows each reference once, and says whether a picture has become deeper.
@@ -166,17 +183,26 @@ static ic_status follow(const survey *among, reader references, int *is_deeper) 
     size_t id_bytes = take(&references, 4) >> 24 == 0 ? 2 : 4;
     *is_deeper = 0;
     ic_status status = IC_OK;
+    int layers = 0;
     box reference;
     while (status == IC_OK && next(&references, &reference)) {
         reader *body = &reference.body;
         item *from = find(among, take(body, id_bytes));
         uint64_t count = take(body, 2);
+        if (reference.kind == KIND("cdsc") && from && (from->kind == KIND("hvc1") || from->kind == KIND("av01"))) {
+            return damaged(among, "a picture is said to be a text about one");
+        }
         for (uint64_t i = 0; i < count && status == IC_OK && !body->is_short; i++) {
             item *to = find(among, take(body, id_bytes));
-            if (reference.kind == made_of) {
+            if (reference.kind == KIND("dimg")) {
                 status = check_part(among, from, to);
                 *is_deeper |= deepen(from, to);
-            } else if (reference.kind == belongs_to) {
+                int is_of_main = from && to && from->id == among->main_id;
+                if (is_of_main && to->depth >= among->boxes->depth) among->boxes->depth = to->depth + 1;
+                if (from && from->kind == KIND("iovl") && ++layers > MOST_LAYERS) {
+                    return damaged(among, "its pictures lie over each other in too many layers");
+                }
+            } else if (reference.kind == KIND("auxl")) {
                 if (to) to->has_auxiliary = 1;
                 *is_deeper |= deepen(to, from);
             }
@@ -198,7 +224,7 @@ static ic_status measure_depth(const survey *among, reader references) {
     }
     if (is_deeper) return damaged(among, "a picture is made of itself, or of others of others without end");
     const item *main = find(among, among->main_id);
-    if (main) among->boxes->depth = main->depth;
+    if (main) among->boxes->full_depth = main->depth;
     return IC_OK;
 }
 
@@ -214,7 +240,7 @@ static ic_status measure_canvas(const survey *of, const item *canvas, reader how
     take(&how, 1);
     size_t number_bytes = take(&how, 1) & 1 ? 4 : 2;
     int rows = 0, columns = 0;
-    if (canvas->kind == grid) {
+    if (canvas->kind == KIND("grid")) {
         rows = (int)take(&how, 1) + 1;
         columns = (int)take(&how, 1) + 1;
     } else {
@@ -223,15 +249,19 @@ static ic_status measure_canvas(const survey *of, const item *canvas, reader how
     uint32_t width = (uint32_t)take(&how, number_bytes), height = (uint32_t)take(&how, number_bytes);
     if (how.is_short) return damaged(of, "how a picture is put together is not whole");
     // The places of the layers, which libheif adds up and negates whatever they are.
-    while (canvas->kind == overlay && number_bytes == 4 && how.left >= number_bytes) {
+    while (canvas->kind == KIND("iovl") && number_bytes == 4 && how.left >= number_bytes) {
         int32_t place = (int32_t)take(&how, number_bytes);
         if (place > FARTHEST || place < -FARTHEST) return damaged(of, "a part of a picture is too far outside of it");
     }
-    int64_t pixels = ic_picture_bytes(width, height, 1);
+    // The least that libheif makes a side of.
+    int64_t pixels = ic_picture_bytes((int64_t)width + IC_LARGEST_BLOCK, (int64_t)height + IC_LARGEST_BLOCK, 1);
     if (pixels > boxes->canvas_pixels) boxes->canvas_pixels = pixels;
     if (rows * columns > boxes->tiles) boxes->tiles = rows * columns;
-    if (canvas->kind == grid && canvas->id == of->main_id) {
+    if (canvas->kind == KIND("grid") && canvas->id == of->main_id) {
         boxes->tile_pixels = ic_picture_bytes(tile_side(width, columns), tile_side(height, rows), 1);
+    }
+    if (width > IC_MAX_SIDE || height > IC_MAX_SIDE) {
+        return ic_fail(of->error, IC_LIMIT, "HEIF: a side of %u × %u pixels is too long", width, height);
     }
     return ic_check_pixels(of->source, width, height, of->error);
 }
@@ -244,32 +274,32 @@ typedef struct widths {
 /// The library passes over others as if they were none.
 static int is_width(size_t bytes) { return bytes == 0 || bytes == 4 || bytes == 8; }
 
-/// What an item begins with.
-static reader beginning(const survey *of, uint64_t method, uint64_t base, uint64_t offset, uint64_t length) {
+/// What lies at an item's place; nothing where that is not whole.
+static reader contents(const survey *of, uint64_t method, uint64_t base, uint64_t offset, uint64_t length) {
     reader whole = {.at = of->source->bytes, .left = of->source->size};
     if (method == 1) whole = of->data;
     uint64_t start;
-    if (__builtin_add_overflow(base, offset, &start) || start > whole.left) start = whole.left;
-    whole.left -= (size_t)start;
-    if (whole.left > 0) whole.at += start;
-    if (length < whole.left) whole.left = (size_t)length;
-    return whole;
+    if (__builtin_add_overflow(base, offset, &start) || start > whole.left || length > whole.left - start) {
+        return (reader){0};
+    }
+    return (reader){.at = whole.at ? whole.at + start : NULL, .left = (size_t)length};
 }
 
 /// Adds up one item's bytes, and measures it where a picture is put together by it.
 static ic_status read_place(const survey *of, reader *places, uint64_t version, widths bytes) {
     const item *canvas = find(of, take(places, bytes.id));
-    if (canvas && canvas->kind != grid && canvas->kind != overlay) canvas = NULL;
+    if (canvas && canvas->kind != KIND("grid") && canvas->kind != KIND("iovl")) canvas = NULL;
     uint64_t method = version >= 1 ? take(places, 2) & 0xF : 0;
     take(places, 2);
     uint64_t base = take(places, bytes.base), extents = take(places, 2);
+    // The library passes over those that are not whole.
+    if (canvas && extents != 1) return damaged(of, "how a picture is put together is in pieces");
     for (uint64_t i = 0; i < extents && !places->is_short; i++) {
         take(places, bytes.index);
         uint64_t offset = take(places, bytes.offset), length = take(places, bytes.length);
         // More is not read.
         if (length <= of->source->size) of->boxes->item_bytes = ic_sum(of->boxes->item_bytes, (int64_t)length);
-        if (i > 0 || !canvas) continue;
-        ic_status status = measure_canvas(of, canvas, beginning(of, method, base, offset, length));
+        ic_status status = canvas ? measure_canvas(of, canvas, contents(of, method, base, offset, length)) : IC_OK;
         if (status != IC_OK) return status;
     }
     return IC_OK;
@@ -303,24 +333,50 @@ static ic_status read_places(const survey *of, reader places) {
         of->error, IC_DAMAGED, "HEIF: its items take %lld bytes of a file of %zu", (long long)taken, of->source->size);
 }
 
+/// Adds up what boxes the libraries make something of.
+static ic_status measure_boxes(const survey *of, reader meta, reader movie) {
+    ic_heif_boxes *boxes = of->boxes;
+    reader properties = first(first(meta, KIND("iprp")), KIND("ipco"));
+    box found;
+    while (next(&properties, &found)) {
+        reader body = found.body;
+        if (found.kind == KIND("colr")) boxes->profile_bytes += (int64_t)body.left;
+        if (found.kind == KIND("hvcC") && body.left > HEVC_LIGHT_BITS + 1) {
+            boxes->is_deep |= (body.at[HEVC_LIGHT_BITS] & 7) || (body.at[HEVC_LIGHT_BITS + 1] & 7);
+        }
+        if (found.kind == KIND("pixi")) {
+            take(&body, 4);
+            for (uint64_t channels = take(&body, 1); channels > 0; channels--) boxes->is_deep |= take(&body, 1) > 8;
+        }
+    }
+    size_t tracks = 0;
+    boxes->box_bytes = (int64_t)(meta.left - of->data.left + movie.left) - boxes->profile_bytes;
+    while (next(&movie, &found)) tracks += found.kind == KIND("trak");
+    if (tracks <= MOST_TRACKS && boxes->box_bytes <= MOST_BOX_BYTES) return IC_OK;
+    return ic_fail(of->error, IC_LIMIT, "HEIF: its boxes are too many");
+}
+
 ic_status ic_heif_read_boxes(const ic_picture_source *source, ic_heif_boxes *boxes, ic_error *error) {
     *boxes = (ic_heif_boxes){.tiles = 1};
     survey all = {.source = source, .boxes = boxes, .error = error};
-    reader file = {.at = source->bytes, .left = source->size}, meta = {0};
+    reader file = {.at = source->bytes, .left = source->size}, meta = {0}, movie = {0};
     box found;
-    while (next(&file, &found)) {
-        if (found.kind != meta_box) continue;
-        if (meta.at) return damaged(&all, "it has two boxes 'meta'");
-        meta = found.body;
-        take(&meta, 4);
+    for (int count = 0; next(&file, &found); count++) {
+        if (count == MOST_BOXES) return ic_fail(error, IC_LIMIT, "HEIF: its boxes are too many");
+        reader *kept = found.kind == KIND("meta") ? &meta : found.kind == KIND("moov") ? &movie : NULL;
+        if (!kept) continue;
+        if (kept->at) return damaged(&all, "it has two boxes of a kind that there is one of");
+        *kept = found.body;
     }
-    reader primary = first(meta, primary_item);
+    take(&meta, 4);
+    reader primary = first(meta, KIND("pitm"));
     all.main_id = (uint32_t)take(&primary, take(&primary, 4) >> 24 == 0 ? 2 : 4);
-    all.data = first(meta, data_box);
-    ic_status status = read_items(&all, first(meta, item_list));
+    all.data = first(meta, KIND("idat"));
+    ic_status status = measure_boxes(&all, meta, movie);
+    if (status == IC_OK) status = read_items(&all, first(meta, KIND("iinf")));
     boxes->items = all.count;
-    if (status == IC_OK) status = measure_depth(&all, first(meta, references_box));
-    if (status == IC_OK) status = read_places(&all, first(meta, places_box));
+    if (status == IC_OK) status = measure_depth(&all, first(meta, KIND("iref")));
+    if (status == IC_OK) status = read_places(&all, first(meta, KIND("iloc")));
     free(all.items);
     return status;
 }

@@ -9,8 +9,6 @@
 enum {
     MAX_BLOCKS = 16,
     MAX_BLOCK_BYTES = 64 << 20,
-    /// The library's own limit, which is for each side. Pixels are held to theirs without it.
-    MAX_SIDE = 1 << 20,
     /// Bytes of a plane are counted in 32 bits.
     MAX_PIXELS = 1 << 29,
     /// Overlays, and alpha, of as many pixels as the picture.
@@ -111,9 +109,13 @@ static void read_metadata(heif_state *state, ic_picture_info *info) {
                 const uint8_t *b = state->exif;
                 start += (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
             }
-            if (start >= size) continue;
-            info->exif = state->exif + start;
-            info->exif_size = size - start;
+            if (start < size) {
+                info->exif = state->exif + start;
+                info->exif_size = size - start;
+            } else {
+                free(state->exif);
+                state->exif = NULL;
+            }
         } else if (
             content && strcmp(content, "application/rdf+xml") == 0 && !state->xmp &&
             (state->xmp = copy_block(state, ids[i], &size))) {
@@ -135,13 +137,13 @@ static int64_t most_coded(const ic_heif_boxes *boxes, int64_t pixels, int has_al
     return has_alpha || boxes->tile_pixels == 0 || boxes->tile_pixels > whole ? whole : boxes->tile_pixels;
 }
 
-/// What decoding takes: one coded picture, as planes in the decoder and outside of it and what the decoder notes of them,
-/// while others wait for it; or the whole, turned. And twice what the file has.
-static int64_t held_bytes(const ic_heif_boxes *boxes, int64_t plane_bytes, int64_t coded_bytes) {
-    int64_t decoded = ic_sum(ic_picture_bytes(coded_bytes, 11, 1), ic_picture_bytes(plane_bytes, 3, boxes->depth));
-    int64_t turned = ic_picture_bytes(plane_bytes, 7, 1);
-    int64_t file = ic_sum(ic_picture_bytes(boxes->item_bytes, 2, 1), (int64_t)boxes->items * IC_ITEM_BYTES);
-    return ic_sum(ic_sum(decoded > turned ? decoded : turned, file), 4 << 20);
+/// What decoding takes: one coded picture, as planes in the decoder and outside of it and what the decoder notes of them, or
+/// one of the pictures, turned, while others wait for it.
+static int64_t held_bytes(const ic_heif_boxes *boxes, int depth, int64_t plane_bytes, int64_t coded_bytes) {
+    int64_t waiting = depth > 1 ? depth - 1 : 0;
+    int64_t decoded = ic_sum(ic_picture_bytes(coded_bytes, 11, 1), ic_picture_bytes(plane_bytes, 3, depth));
+    int64_t turned = ic_picture_bytes(plane_bytes, 7 + 3 * waiting, 1);
+    return ic_sum(ic_sum(decoded > turned ? decoded : turned, ic_heif_held(boxes)), 4 << 20);
 }
 
 static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_picture_info *info, ic_error *error) {
@@ -162,7 +164,7 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     if (!state->context) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");
     // On the calling thread; with 1 each tile would have its own.
     heif->heif_context_set_max_decoding_threads(state->context, 0);
-    heif->heif_context_set_maximum_image_size_limit(state->context, MAX_SIDE);
+    heif->heif_context_set_maximum_image_size_limit(state->context, IC_MAX_SIDE);
     struct heif_error result =
         heif->heif_context_read_from_memory_without_copy(state->context, source->bytes, source->size, NULL);
     if (result.code == heif_error_Ok) {
@@ -186,10 +188,11 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
     read_colors(state, info);
     read_metadata(state, info);
-    int64_t sample_bytes = info->is_wide ? 2 : 1, plane_bytes = ic_picture_bytes(pixels, sample_bytes, 1);
-    state->coded_bytes = ic_picture_bytes(most_coded(&boxes, pixels, info->has_alpha), sample_bytes, 1);
+    int64_t plane_bytes = ic_picture_bytes(pixels, info->is_wide || boxes.is_deep ? 2 : 1, 1);
+    state->coded_bytes = ic_picture_bytes(most_coded(&boxes, pixels, info->has_alpha), info->is_wide ? 2 : 1, 1);
     state->all_bytes = ic_sum(ic_picture_bytes(plane_bytes, MOST_LAYERS, 1), state->coded_bytes);
-    info->bytes_held = held_bytes(&boxes, plane_bytes, state->coded_bytes);
+    info->bytes_held =
+        held_bytes(&boxes, info->has_alpha ? boxes.full_depth : boxes.depth, plane_bytes, state->coded_bytes);
     return IC_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ic_heif_boxes.h"
 #include "ic_hevc.h"
 
 _Static_assert(LIBDE265_NUMERIC_VERSION < 0x02000000, "libde265.so.0 has the functions of version 1");
@@ -163,14 +164,18 @@ static int64_t coded_bytes(const uint8_t *unit, size_t size) {
     for (int sides = take(&from, 1) ? 4 : 0; sides > 0; sides--) take_golomb(&from);
     uint64_t more_bits = take_golomb(&from), more_color_bits = take_golomb(&from);
     if (from.is_short) return 0;
+    if (width > IC_MAX_SIDE || height > IC_MAX_SIDE) return INT64_MAX;
+    // The least that libheif makes a side of.
+    if (width < IC_LARGEST_BLOCK) width = IC_LARGEST_BLOCK;
+    if (height < IC_LARGEST_BLOCK) height = IC_LARGEST_BLOCK;
     return ic_picture_bytes((int64_t)width, (int64_t)height, more_bits > 0 || more_color_bits > 0 ? 2 : 1);
 }
 
 static struct heif_error push_unit(decoder *to, const uint8_t *unit, size_t size) {
     if (size <= HEADER_BYTES) return done();
     int kind = unit[0] >> 1 & 0x3F, layer = (unit[0] & 1) << 5 | unit[1] >> 3;
-    // Layers above the first are other views of the picture.
-    if (layer > 0 || to->is_whole) return done();
+    // Layers above the first are other views of the picture. It keeps the parameters that it began with.
+    if (layer > 0 || to->is_whole || (kind > LAST_SLICE && to->has_picture)) return done();
     if (kind <= LAST_SLICE) {
         // What these refer to would be as many pictures again.
         if (kind != IDR_W_RADL && kind != IDR_N_LP) return unsupported("a picture in HEVC that is predicted from others");

@@ -89,4 +89,41 @@ struct HEIFSizeTests {
         let error = try #require(refusal(of: writer.file()))
         #expect(error.code == .damaged && error.reason.contains("bytes of a file of"), "\(error)")
     }
+
+    @Test
+    func `how a grid is put together is read as a whole`() throws {
+        var writer = HEIFWriter()
+        _ = writer.add(try coded(width: 64, height: 64), shown: (60, 50))
+        #expect(refusal(of: writer.file()) == nil)
+        writer.extents = 2
+        let error = try #require(refusal(of: writer.file()))
+        #expect(error.code == .damaged && error.reason.hasSuffix("in pieces"), "\(error)")
+    }
+
+    @Test
+    func `a side is no longer than the library counts`() throws {
+        var writer = HEIFWriter()
+        _ = writer.add(try coded(width: 64, height: 64), shown: (60_000, 64))
+        let error = try #require(refusal(of: writer.file()))
+        #expect(error.code == .limit && error.reason.contains("60000 × 64"), "\(error)")
+    }
+
+    @Test
+    func `what is small in the file and large in the library is refused`() throws {
+        var writer = HEIFWriter()
+        let picture = writer.add(try coded(width: 64, height: 64))
+        let plain = writer.file()
+        #expect(refusal(of: plain) == nil)
+        let empty = [0, 0, 0, 8] + Array("free".utf8)
+        let boxes = try #require(refusal(of: plain + (0..<1_000).flatMap { _ in empty }))
+        #expect(boxes.code == .limit && boxes.reason.hasSuffix("boxes are too many"), "\(boxes)")
+        let packed = HEIFWriter.Item(kind: "mime", bytes: [1, 2, 3], properties: [], text: "\0text/xml\0deflate\0")
+        writer.refer("cdsc", from: writer.add(packed), to: [picture])
+        let metadata = try #require(refusal(of: writer.file()))
+        #expect(metadata.code == .unsupported && metadata.reason.contains("packed"), "\(metadata)")
+        writer.items[1].text = "\0text/xml\0\0"
+        #expect(refusal(of: writer.file()) == nil)
+        writer.refer("cdsc", from: picture, to: [picture])
+        #expect(refusal(of: writer.file())?.code == .damaged)
+    }
 }

@@ -36,6 +36,8 @@ struct HEIFWriter {
         var properties: [[UInt8]]
         /// Among the boxes, in place of behind them.
         var isInside = false
+        /// Its name, and what follows it in its entry.
+        var text = "\0"
     }
 
     var items: [Item] = []
@@ -112,8 +114,8 @@ struct HEIFWriter {
         var places = big(1 << 24, 4) + [0x44, 0] + big(items.count, 2)
         var (inside, outside) = (0, dataStart)
         for (index, item) in items.enumerated() {
-            let entry = big(2 << 24, 4) + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8) + [0]
-            list += HEIFWriter.box("infe", entry)
+            let entry = big(2 << 24, 4) + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8)
+            list += HEIFWriter.box("infe", entry + Array(item.text.utf8))
             associations += big(index + 1, 2) + [UInt8(item.properties.count)]
             for property in item.properties {
                 properties.append(property)
