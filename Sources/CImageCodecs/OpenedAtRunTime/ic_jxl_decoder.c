@@ -5,8 +5,9 @@
 #include "ic_jxl.h"
 
 enum {
-    MAX_BOX_BYTES = 64 << 20,
     BOX_STEP = 64 << 10,
+    LEAST_LIMIT = 1 << 20,
+    LARGEST_LIMIT = 32 << 20,
     /// Pixels of the largest group. A frame that is not shown may have one, whatever the picture, and nothing of it is told
     /// before the library makes room for it.
     LARGEST_GROUP = 1024 * 1024
@@ -33,6 +34,12 @@ static void close_jxl(void *opaque) {
     free(state);
 }
 
+/// The most that a profile or metadata may have, which may be packed in the file.
+static size_t most_unpacked(const jxl_state *state) {
+    int is_large = state->source.size > (LARGEST_LIMIT - LEAST_LIMIT) / 2;
+    return is_large ? LARGEST_LIMIT : LEAST_LIMIT + 2 * state->source.size;
+}
+
 static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFormat *format, ic_picture_info *info) {
     JxlColorEncoding colors;
     if (state->jxl->JxlDecoderGetColorAsEncodedProfile(decoder, format, JXL_COLOR_PROFILE_TARGET_DATA, &colors) ==
@@ -51,7 +58,7 @@ static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFor
     size_t size = 0;
     if (state->jxl->JxlDecoderGetICCProfileSize(decoder, format, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
             JXL_DEC_SUCCESS ||
-        size == 0 || size > MAX_BOX_BYTES) {
+        size == 0 || size > most_unpacked(state)) {
         return;
     }
     state->icc = malloc(size);
@@ -63,15 +70,15 @@ static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFor
     info->icc_size = size;
 }
 
-/// More room for the box that is being read; 0 when there is none.
-static int grow(const ic_jxl_table *jxl, JxlDecoder *decoder, box *box) {
-    size_t unused = jxl->JxlDecoderReleaseBoxBuffer(decoder);
+/// More room for the box that is being read; 0 when there is none, or when it is too large for the file.
+static int grow(const jxl_state *state, JxlDecoder *decoder, box *box) {
+    size_t unused = state->jxl->JxlDecoderReleaseBoxBuffer(decoder);
     size_t used = box->size - unused;
-    uint8_t *bytes = used > MAX_BOX_BYTES ? NULL : realloc(box->bytes, used * 2 + BOX_STEP);
+    uint8_t *bytes = used > most_unpacked(state) ? NULL : realloc(box->bytes, used * 2 + BOX_STEP);
     if (!bytes) return 0;
     box->bytes = bytes;
     box->size = used * 2 + BOX_STEP;
-    return jxl->JxlDecoderSetBoxBuffer(decoder, bytes + used, box->size - used) == JXL_DEC_SUCCESS;
+    return state->jxl->JxlDecoderSetBoxBuffer(decoder, bytes + used, box->size - used) == JXL_DEC_SUCCESS;
 }
 
 static void end_box(const ic_jxl_table *jxl, JxlDecoder *decoder, box **open) {
@@ -103,9 +110,10 @@ static void describe(const JxlBasicInfo *basic, ic_picture_info *info) {
     info->is_gray = basic->num_color_channels == 1;
     info->orientation = (int32_t)basic->orientation;
     info->frames = basic->have_animation ? 0 : 1;
-    // Three float planes and the alpha, twice while they are filtered, and what is coded.
+    // Three float planes and the alpha, twice while they are filtered, and what is coded; the same for each other channel.
     int64_t pixels = ic_sum(ic_picture_bytes(basic->xsize, basic->ysize, 1), LARGEST_GROUP);
-    info->bytes_held = ic_sum(ic_picture_bytes(pixels, 40, 1), 8 << 20);
+    int64_t others = (int64_t)basic->num_extra_channels - info->has_alpha;
+    info->bytes_held = ic_sum(ic_picture_bytes(pixels, 40 + 12 * (others > 0 ? others : 0), 1), 8 << 20);
 }
 
 /// Header, colours and the boxes around the picture, which may stand behind it.
@@ -137,7 +145,7 @@ static ic_status read_header(jxl_state *state, JxlDecoder *decoder, ic_picture_i
             begin_box(state, decoder, &open);
             continue;
         case JXL_DEC_BOX_NEED_MORE_OUTPUT:
-            if (open && grow(jxl, decoder, open)) continue;
+            if (open && grow(state, decoder, open)) continue;
             return ic_fail(error, IC_LIMIT, "The JPEG XL's metadata is too large");
         default: break;
         }
@@ -165,6 +173,8 @@ static ic_status open_jxl(const ic_picture_source *source, void **opaque, ic_pic
     ic_status status = read_header(state, decoder, info, error);
     ic_quiet_end();
     jxl->JxlDecoderDestroy(decoder);
+    // Grown, and copied.
+    info->bytes_held = ic_sum(info->bytes_held, 4 * (int64_t)(state->exif.size + state->xmp.size));
     info->xmp = state->xmp.bytes;
     info->xmp_size = state->xmp.size;
     if (state->exif.size <= 4) return status;

@@ -5,6 +5,9 @@ final class AVIFEncoder: ImageEncoder {
     /// AV1's own limit on each side.
     private static let largestSide = 65_536
 
+    /// What the encoder has beside and below a picture, which is most of one that is thin.
+    private static let border = 64
+
     /// What each thread but the first takes.
     private static let threadBytes = 4 << 20
 
@@ -34,9 +37,9 @@ final class AVIFEncoder: ImageEncoder {
         tileColumns = Self.tileColumns(width: request.width, height: request.height)
         threads = Int32(min(request.cores, tileColumns))
         // Planes, those of the encoder with their borders, and its search beside them.
+        let coded = (request.width + Self.border) * (request.height + Self.border)
         workingBytes =
-            picture.byteCount
-            + request.width * request.height * (request.lossless ? 48 : request.layout == .rgba16 ? 40 : 24)
+            picture.byteCount + coded * (request.lossless ? 48 : request.layout == .rgba16 ? 40 : 24)
             + request.metadata.totalBytes * 2 + 24 << 20 + Int(threads - 1) * Self.threadBytes
     }
 
