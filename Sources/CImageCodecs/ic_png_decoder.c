@@ -8,13 +8,6 @@
 #include "include/ic_color.h"
 #include "include/ic_png.h"
 
-/// What a part of a file of `size` bytes may take, compressed ones when they are unpacked: what a part says of its length is
-/// believed before its bytes are there.
-static size_t chunk_limit(size_t size) {
-    const size_t least = 1u << 20, most = 32u << 20;
-    return size > (most - least) / 2 ? most : least + 2 * size;
-}
-
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
 
 /// What spng reads: the file without its texts, which may be of any number and length, and of which XMP alone is wanted.
@@ -170,7 +163,7 @@ ic_png_decoder *ic_png_decoder_open(const uint8_t *bytes, size_t size, ic_png_in
     }
     spng_ctx *context = decoder->context;
     spng_set_crc_action(context, SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
-    spng_set_chunk_limits(context, chunk_limit(size), 2 * chunk_limit(size));
+    spng_set_chunk_limits(context, ic_most_unpacked(size), 2 * ic_most_unpacked(size));
     // Behind signature and header, which spng reads at once.
     decoder->source = (png_source){bytes, size, 0, 33};
     int code = spng_set_png_stream(context, read_source, &decoder->source);

@@ -6,8 +6,6 @@
 
 enum {
     BOX_STEP = 64 << 10,
-    LEAST_LIMIT = 1 << 20,
-    LARGEST_LIMIT = 32 << 20,
     /// Pixels of the largest group. A frame that is not shown may have one, whatever the picture, and nothing of it is told
     /// before the library makes room for it.
     LARGEST_GROUP = 1024 * 1024
@@ -34,12 +32,6 @@ static void close_jxl(void *opaque) {
     free(state);
 }
 
-/// The most that a profile or metadata may have, which may be packed in the file.
-static size_t most_unpacked(const jxl_state *state) {
-    int is_large = state->source.size > (LARGEST_LIMIT - LEAST_LIMIT) / 2;
-    return is_large ? LARGEST_LIMIT : LEAST_LIMIT + 2 * state->source.size;
-}
-
 static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFormat *format, ic_picture_info *info) {
     JxlColorEncoding colors;
     if (state->jxl->JxlDecoderGetColorAsEncodedProfile(decoder, format, JXL_COLOR_PROFILE_TARGET_DATA, &colors) ==
@@ -58,7 +50,7 @@ static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFor
     size_t size = 0;
     if (state->jxl->JxlDecoderGetICCProfileSize(decoder, format, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
             JXL_DEC_SUCCESS ||
-        size == 0 || size > most_unpacked(state)) {
+        size == 0 || size > ic_most_unpacked(state->source.size)) {
         return;
     }
     state->icc = malloc(size);
@@ -74,7 +66,7 @@ static void read_colors(jxl_state *state, JxlDecoder *decoder, const JxlPixelFor
 static int grow(const jxl_state *state, JxlDecoder *decoder, box *box) {
     size_t unused = state->jxl->JxlDecoderReleaseBoxBuffer(decoder);
     size_t used = box->size - unused;
-    uint8_t *bytes = used > most_unpacked(state) ? NULL : realloc(box->bytes, used * 2 + BOX_STEP);
+    uint8_t *bytes = used > ic_most_unpacked(state->source.size) ? NULL : realloc(box->bytes, used * 2 + BOX_STEP);
     if (!bytes) return 0;
     box->bytes = bytes;
     box->size = used * 2 + BOX_STEP;

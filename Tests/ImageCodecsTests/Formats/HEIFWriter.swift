@@ -72,75 +72,67 @@ struct HEIFWriter {
 
     /// `dimg` from a picture to those that it is made of, `auxl` from one to that which it belongs to.
     mutating func refer(_ kind: String, from: Int, to others: [Int]) {
-        references += HEIFWriter.box(kind, big(from, 2) + big(others.count, 2) + others.flatMap { big($0, 2) })
+        references += Box.of(kind, Box.big(from, 2) + Box.big(others.count, 2) + others.flatMap { Box.big($0, 2) })
     }
 
     /// How tiles are put together; what they are is said by a reference.
     static func grid(rows: Int, columns: Int, width: Int, height: Int) -> [UInt8] {
-        [0, 0, UInt8(rows - 1), UInt8(columns - 1)] + big(width, 2) + big(height, 2)
+        [0, 0, UInt8(rows - 1), UInt8(columns - 1)] + Box.big(width, 2) + Box.big(height, 2)
     }
 
     /// How pictures lie over each other on a ground of a colour in 16 bits.
     static func overlay(color: [Int], width: Int, height: Int, offsets: [(x: Int, y: Int)]) -> [UInt8] {
-        [0, 0] + color.flatMap { big($0, 2) } + big(width, 2) + big(height, 2)
-            + offsets.flatMap { big($0.x, 2) + big($0.y, 2) }
+        [0, 0] + color.flatMap { Box.big($0, 2) } + Box.big(width, 2) + Box.big(height, 2)
+            + offsets.flatMap { Box.big($0.x, 2) + Box.big($0.y, 2) }
     }
 
     static func size(_ size: (width: Int, height: Int)) -> [UInt8] {
-        box("ispe", big(0, 4) + big(size.width, 4) + big(size.height, 4))
+        Box.of("ispe", Box.big(0, 4) + Box.big(size.width, 4) + Box.big(size.height, 4))
     }
 
     /// To be turned to the left.
-    static func turn(quarters: Int) -> [UInt8] { box("irot", [UInt8(quarters)]) }
+    static func turn(quarters: Int) -> [UInt8] { Box.of("irot", [UInt8(quarters)]) }
 
     /// Of a picture that is the alpha of the one that it belongs to.
-    static let alpha = box("auxC", big(0, 4) + Array("urn:mpeg:hevc:2015:auxid:1\0".utf8))
+    static let alpha = Box.of("auxC", Box.big(0, 4) + Array("urn:mpeg:hevc:2015:auxid:1\0".utf8))
 
     func file() -> [UInt8] {
-        let head = HEIFWriter.box("ftyp", Array("heic".utf8) + big(0, 4) + Array("mif1heic".utf8))
+        let head = Box.of("ftyp", Array("heic".utf8) + Box.big(0, 4) + Array("mif1heic".utf8))
         // The places are as long whatever they are.
         let start = head.count + meta(dataStart: 0).count + 8
         let outside = items.filter { !$0.isInside }.flatMap(\.bytes)
-        return head + meta(dataStart: start) + HEIFWriter.box("mdat", outside)
+        return head + meta(dataStart: start) + Box.of("mdat", outside)
     }
 
     private func meta(dataStart: Int) -> [UInt8] {
-        let handler = HEIFWriter.box("hdlr", big(0, 8) + Array("pict".utf8) + big(0, 13))
-        let primary = HEIFWriter.box("pitm", big(0, 4) + big(1, 2))
-        var list = big(0, 4) + big(items.count, 2)
-        var associations = big(0, 4) + big(items.count, 4)
+        let handler = Box.of("hdlr", Box.big(0, 8) + Array("pict".utf8) + Box.big(0, 13))
+        let primary = Box.of("pitm", Box.big(0, 4) + Box.big(1, 2))
+        var list = Box.big(0, 4) + Box.big(items.count, 2)
+        var associations = Box.big(0, 4) + Box.big(items.count, 4)
         var properties: [[UInt8]] = []
         // Version 1, numbers of 4 bytes.
-        var places = big(1 << 24, 4) + [0x44, 0] + big(items.count, 2)
+        var places = Box.big(1 << 24, 4) + [0x44, 0] + Box.big(items.count, 2)
         var (inside, outside) = (0, dataStart)
         for (index, item) in items.enumerated() {
-            let entry = big(2 << 24, 4) + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8)
-            list += HEIFWriter.box("infe", entry + Array(item.text.utf8))
-            associations += big(index + 1, 2) + [UInt8(item.properties.count)]
+            let entry = Box.big(2 << 24, 4) + Box.big(index + 1, 2) + Box.big(0, 2) + Array(item.kind.utf8)
+            list += Box.of("infe", entry + Array(item.text.utf8))
+            associations += Box.big(index + 1, 2) + [UInt8(item.properties.count)]
             for property in item.properties {
                 properties.append(property)
                 associations.append(UInt8(properties.count))
             }
-            let place = big(item.isInside ? inside : outside, 4) + big(item.bytes.count, 4)
-            places += big(index + 1, 2) + big(item.isInside ? 1 : 0, 2) + big(0, 2) + big(extents, 2)
+            let place = Box.big(item.isInside ? inside : outside, 4) + Box.big(item.bytes.count, 4)
+            places += Box.big(index + 1, 2) + Box.big(item.isInside ? 1 : 0, 2) + Box.big(0, 2) + Box.big(extents, 2)
             for _ in 0..<extents { places += place }
             if item.isInside { inside += item.bytes.count } else { outside += item.bytes.count }
         }
-        var contents = handler + primary + HEIFWriter.box("iloc", places) + HEIFWriter.box("iinf", list)
-        let all = HEIFWriter.box("ipco", properties.flatMap { $0 }) + HEIFWriter.box("ipma", associations)
-        contents += HEIFWriter.box("iprp", all)
-        if !references.isEmpty { contents += HEIFWriter.box("iref", big(0, 4) + references) }
-        contents += HEIFWriter.box("idat", items.filter(\.isInside).flatMap(\.bytes))
-        return HEIFWriter.box("meta", big(0, 4) + contents)
+        var contents = handler + primary + Box.of("iloc", places) + Box.of("iinf", list)
+        let all = Box.of("ipco", properties.flatMap { $0 }) + Box.of("ipma", associations)
+        contents += Box.of("iprp", all)
+        if !references.isEmpty { contents += Box.of("iref", Box.big(0, 4) + references) }
+        contents += Box.of("idat", items.filter(\.isInside).flatMap(\.bytes))
+        return Box.of("meta", Box.big(0, 4) + contents)
     }
-
-    private static func box(_ kind: String, _ content: [UInt8]) -> [UInt8] {
-        big(content.count + 8, 4) + Array(kind.utf8) + content
-    }
-}
-
-private func big(_ value: Int, _ count: Int) -> [UInt8] {
-    (0..<count).reversed().map { UInt8(truncatingIfNeeded: $0 < 8 ? value >> ($0 * 8) : 0) }
 }
 
 extension [UInt8] {

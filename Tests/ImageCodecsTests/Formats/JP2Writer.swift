@@ -44,41 +44,33 @@ struct JP2Writer {
         codestream = try tools.read("out.j2k")
     }
 
-    static func enumerated(_ space: Int) -> [UInt8] { [1, 0, 0] + big(space, 4) }
+    static func enumerated(_ space: Int) -> [UInt8] { [1, 0, 0] + Box.big(space, 4) }
 
     static func profile(_ icc: [UInt8], method: UInt8 = 2) -> [UInt8] { [method, 0, 0] + icc }
 
     func file() -> [UInt8] {
-        var header = JP2Writer.box(
-            "ihdr", big(height, 4) + big(width, 4) + big(components, 2) + [7, 7, 0, 0])
-        for color in colors { header += JP2Writer.box("colr", color) }
+        var header = Box.of(
+            "ihdr", Box.big(height, 4) + Box.big(width, 4) + Box.big(components, 2) + [7, 7, 0, 0])
+        for color in colors { header += Box.of("colr", color) }
         if let palette {
-            var content = big(palette.entries.count, 2) + [UInt8(palette.bits.count)]
+            var content = Box.big(palette.entries.count, 2) + [UInt8(palette.bits.count)]
             content += palette.bits.map { UInt8($0 - 1) }
             for entry in palette.entries {
-                for (value, bits) in zip(entry, palette.bits) { content += big(value, (bits + 7) / 8) }
+                for (value, bits) in zip(entry, palette.bits) { content += Box.big(value, (bits + 7) / 8) }
             }
-            header += JP2Writer.box("pclr", content)
+            header += Box.of("pclr", content)
             var mapped: [UInt8] = []
             for (component, column) in mapping {
-                mapped += big(component, 2) + (column.map { [1, UInt8($0)] } ?? [0, 0])
+                mapped += Box.big(component, 2) + (column.map { [1, UInt8($0)] } ?? [0, 0])
             }
-            header += JP2Writer.box("cmap", mapped)
+            header += Box.of("cmap", mapped)
         }
         if !channels.isEmpty {
-            let definitions = channels.enumerated().flatMap { big($0.offset, 2) + $0.element.definition }
-            header += JP2Writer.box("cdef", big(channels.count, 2) + definitions)
+            let definitions = channels.enumerated().flatMap { Box.big($0.offset, 2) + $0.element.definition }
+            header += Box.of("cdef", Box.big(channels.count, 2) + definitions)
         }
-        return JP2Writer.box("jP  ", [0x0D, 0x0A, 0x87, 0x0A])
-            + JP2Writer.box("ftyp", Array("jp2 ".utf8) + big(0, 4) + Array("jp2 ".utf8))
-            + JP2Writer.box("jp2h", header) + JP2Writer.box("jp2c", codestream)
+        return Box.of("jP  ", [0x0D, 0x0A, 0x87, 0x0A])
+            + Box.of("ftyp", Array("jp2 ".utf8) + Box.big(0, 4) + Array("jp2 ".utf8))
+            + Box.of("jp2h", header) + Box.of("jp2c", codestream)
     }
-
-    private static func box(_ kind: String, _ content: [UInt8]) -> [UInt8] {
-        big(content.count + 8, 4) + Array(kind.utf8) + content
-    }
-}
-
-private func big(_ value: Int, _ count: Int) -> [UInt8] {
-    (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
 }

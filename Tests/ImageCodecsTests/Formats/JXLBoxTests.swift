@@ -9,11 +9,6 @@ struct JXLBoxTests {
         0xFE, 0xFF, 0xFF, 0x01, 0x90, 0x00, 0x88, 0xC3, 0x02, 0xD0, 0xBD, 0xFF, 0x03,
     ]
 
-    private static func box(_ kind: String, _ content: [UInt8]) -> [UInt8] {
-        let size = content.count + 8
-        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) } + Array(kind.utf8) + content
-    }
-
     @Test
     func `metadata that is packed takes no more than a file of that size may have`() throws {
         let picture = try encoded(Picture.sample(width: 24, height: 18), as: .jxl)
@@ -21,13 +16,13 @@ struct JXLBoxTests {
         let isBare = picture.starts(with: [0xFF, 0x0A])
         let boxes =
             isBare
-            ? JXLBoxTests.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
-                + JXLBoxTests.box("ftyp", Array("jxl ".utf8) + [0, 0, 0, 0] + Array("jxl ".utf8))
-                + JXLBoxTests.box("jxlc", picture)
+            ? Box.of("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
+                + Box.of("ftyp", Array("jxl ".utf8) + [0, 0, 0, 0] + Array("jxl ".utf8))
+                + Box.of("jxlc", picture)
             : picture
         #expect(try decode(boxes).picture.width == 24)
         do throws(CodecError) {
-            _ = try decode(boxes + JXLBoxTests.box("brob", Array("xml ".utf8) + JXLBoxTests.blanks))
+            _ = try decode(boxes + Box.of("brob", Array("xml ".utf8) + JXLBoxTests.blanks))
             Issue.record("it was decoded")
         } catch {
             #expect(error.code == .limit && error.reason.contains("metadata is too large"), "\(error)")

@@ -1,0 +1,1 @@
+../../../ImageCodecsTests/Formats/Box.swift
