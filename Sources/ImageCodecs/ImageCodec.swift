@@ -135,6 +135,8 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     /// One sentence without the file's name.
     package let reason: String
+    /// Most bytes that were needed to find out, where the file could not be opened; 0 elsewhere.
+    package var workingBytes = 0
 
     package init(_ code: Code, _ reason: String) {
         self.code = code
@@ -142,6 +144,16 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { reason }
+
+    /// The same failure, whatever was needed to find it.
+    package static func == (left: CodecError, right: CodecError) -> Bool {
+        left.code == right.code && left.reason == right.reason
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(reason)
+    }
 }
 
 /// Decodes one file that lies whole in memory. Used by one thread; the bytes outlive it.

@@ -61,6 +61,7 @@ package final class ImageExporter {
         } catch {
             result.status = .failed
             result.failure = Self.failure(error)
+            result.workingBytes += (error as? CodecError)?.workingBytes ?? 0
         }
         input.trim(above: Self.keptBytes)
         window.trim(above: Self.keptBytes)

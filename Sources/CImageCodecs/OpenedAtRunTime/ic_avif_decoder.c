@@ -95,6 +95,8 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     if (!avif) return error->status;
     ic_heif_boxes boxes;
     if (ic_heif_read_boxes(source, &boxes, error) != IC_OK) return error->status;
+    int64_t samples = (int64_t)(source->size / LEAST_SAMPLE) + 1;
+    info->bytes_held = ic_sum(ic_heif_held(&boxes) + (4 << 20), ic_sum(samples * SAMPLE_BYTES, (int64_t)source->size));
     avif_state *state = calloc(1, sizeof *state);
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF decoder");
     *opaque = state;
@@ -105,7 +107,6 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     decoder->maxThreads = 1;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
     if (source->max_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)source->max_pixels;
-    size_t samples = source->size / LEAST_SAMPLE + 1;
     if (samples < decoder->imageCountLimit) decoder->imageCountLimit = (uint32_t)samples;
     const uint8_t *bytes = branded(state, source);
     if (!bytes) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for an AVIF file");

@@ -155,6 +155,7 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     ic_heif_boxes boxes;
     if (status == IC_OK) status = ic_heif_read_boxes(&held, &boxes, error);
     if (status != IC_OK) return status;
+    info->bytes_held = ic_sum(ic_heif_held(&boxes), 4 << 20);
     if (boxes.has_av1) return ic_fail(error, IC_UNSUPPORTED, "HEIF with pictures in HEVC and in AV1 is not read");
     heif_state *state = calloc(1, sizeof *state);
     if (!state) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a HEIF decoder");

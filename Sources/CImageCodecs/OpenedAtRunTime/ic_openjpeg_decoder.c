@@ -33,7 +33,7 @@ enum {
     TILE_BYTES = 6 << 10,
     TILE_COMPONENT_BYTES = 1200,
     /// Of all tiles: beyond it a header takes more memory than pictures do.
-    LARGEST_TILE_BYTES = 128 << 20,
+    LARGEST_TILE_BYTES = 96 << 20,
     /// Markers of ISO/IEC 15444-1, annex A: picture and tile size, start of a tile part (with its length).
     SIZE = 0xFF51,
     SHORTEST_SIZE = 38,
@@ -216,6 +216,8 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     size_t start = state->boxes.codestream;
     ic_status status = check_size(state, start, error);
     if (status != IC_OK) return status;
+    // The library copies what stands before the codestream, and of that the profile once more.
+    info->bytes_held = ic_sum(state->tile_bytes + 2 * (int64_t)start, (int64_t)source->size + (8 << 20));
     if (!correct_lengths(state, start) || !set_up(state)) {
         return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
     }
@@ -232,10 +234,7 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     if (status != IC_OK) return status;
     // Each component takes 32 bits, before and after the inverse transform.
     int64_t sample_bytes = ic_picture_bytes(width, height, (int64_t)image->numcomps * 10);
-    // The library copies what stands before the codestream, and of that the profile once more.
-    int64_t header_bytes = 2 * (int64_t)start;
-    info->bytes_held = ic_sum(sample_bytes, state->tile_bytes + header_bytes + (8 << 20));
-    if (state->corrected) info->bytes_held = ic_sum(info->bytes_held, (int64_t)state->source.size);
+    info->bytes_held = ic_sum(info->bytes_held, sample_bytes);
     return IC_OK;
 }
 

@@ -33,7 +33,9 @@ ic_picture_decoder *ic_picture_decoder_open(
     ic_picture_source source = {bytes, size, max_pixels};
     // libheif cannot be told how large a picture in AV1 may be.
     if (library == IC_LIBRARY_HEIF && ic_heif_is_av1(&source)) decoder->codec = &ic_avif_codec;
-    if (decoder->codec->open(&source, &decoder->state, &decoder->info, error) != IC_OK) {
+    ic_status status = decoder->codec->open(&source, &decoder->state, &decoder->info, error);
+    info->bytes_held = decoder->info.bytes_held;
+    if (status != IC_OK) {
         ic_picture_decoder_close(decoder);
         return NULL;
     }

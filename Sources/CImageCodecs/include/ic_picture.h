@@ -40,7 +40,8 @@ typedef struct ic_picture_info {
 
 typedef struct ic_picture_decoder ic_picture_decoder;
 
-/// Reads the header. `bytes` is not copied. Pictures of more than `max_pixels` may be refused here already.
+/// Reads the header. `bytes` is not copied. Pictures of more than `max_pixels` may be refused here already. `info` is filled,
+/// with no more than `bytes_held` where NULL is returned: an estimate from above of what it took to find out.
 ic_picture_decoder *ic_picture_decoder_open(
     ic_library library, const uint8_t *bytes, size_t size, int64_t max_pixels, ic_picture_info *info, ic_error *error);
 void ic_picture_decoder_close(ic_picture_decoder *decoder);

@@ -17,8 +17,15 @@ final class PictureDecoder: ImageDecoder {
         guard let library = format.library else { preconditionFailure("\(format) needs no library") }
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_picture_info()
-        handle = try opened {
-            ic_picture_decoder_open(library.forC, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
+        do throws(CodecError) {
+            handle = try opened {
+                ic_picture_decoder_open(
+                    library.forC, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
+            }
+        } catch {
+            var error = error
+            error.workingBytes = min(Int(info.bytes_held), max(limits.maxWorkingBytes - file.count, 0))
+            throw error
         }
         header = PictureDecoder.header(info, format, bytes)
         let (row, isWide) = header.width.multipliedReportingOverflow(by: header.layout.bytesPerPixel)
