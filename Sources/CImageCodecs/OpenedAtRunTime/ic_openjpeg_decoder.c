@@ -217,10 +217,11 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     ic_status status = check_size(state, start, error);
     if (status != IC_OK) return status;
     // The library copies what stands before the codestream, and of that the profile once more.
-    info->bytes_held = ic_sum(state->tile_bytes + 2 * (int64_t)start, (int64_t)source->size + (8 << 20));
+    info->bytes_held = state->tile_bytes + 2 * (int64_t)start + (8 << 20);
     if (!correct_lengths(state, start) || !set_up(state)) {
         return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a JPEG 2000 decoder");
     }
+    if (state->corrected) info->bytes_held = ic_sum(info->bytes_held, (int64_t)source->size);
     if (!library->opj_read_header(state->stream, state->codec, &state->image)) return fail(state, error);
     const opj_image_t *image = state->image;
     uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;
