@@ -30,7 +30,7 @@ struct MemoryCeiling {
         guard getrlimit(data, &limits) == 0 else { return }
         limits.rlim_cur = limits.rlim_max
         if case .export(let picture) = order, picture.lane == .cpu {
-            // No claim is larger than a machine.
+            // The sum has room: a claim is a signed number.
             limits.rlim_cur = min(limits.rlim_max, start + Self.unclaimed + rlim_t(picture.claimBytes))
         }
         _ = setrlimit(data, &limits)

@@ -149,7 +149,7 @@ private let hasLeft = Atomic<Bool>(false)
 
 /// Test hooks: misbehave on inputs whose path contains a text given in the environment.
 struct WorkerFaults {
-    /// More than any machine that runs tests gives to one picture, in all.
+    /// 1.5 GiB in all: beyond any claim under `--memory 256M`, with what a worker may take beside it.
     private static let (hoggedBlocks, hoggedBytes) = (24, 64 << 20)
     private let crash: String?
     private let hang: String?
