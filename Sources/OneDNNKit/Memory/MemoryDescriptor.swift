@@ -33,8 +33,7 @@ package struct MemoryDescriptor: @unchecked Sendable {
         case .plain:
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: Array(dimensions.indices)))
         case .channelsLast:
-            var order = Array(dimensions.indices)
-            if order.count > 2 { order.append(order.remove(at: 1)) }
+            let order = Self.channelsLast(dimensions.count)
             try self.init(dimensions, type, strides: Self.strides(dimensions, order: order))
         case .channelBlocks(let size):
             let tags = [
@@ -50,10 +49,14 @@ package struct MemoryDescriptor: @unchecked Sendable {
 
     /// Any other regular layout.
     ///
+    /// Primitives of oneDNN 2.6.3 compare and read the strides of dimensions with one element too, though these place nothing
+    /// (`compare_layouts` and `get_op_type` in its `jit_uni_binary.cpp`), so equal places always get equal strides here.
+    ///
     /// - Parameters:
     ///   - dimensions: Up to 12, each at least 1.
     ///   - type: What an element is.
-    ///   - strides: Elements from one index to the next, for each dimension; at least 1.
+    ///   - strides: Elements from one index to the next, for each dimension; at least 1. Those of dimensions with one element
+    ///     do not matter.
     /// - Throws: ``OneDNNError/Code/invalidArguments``, ``OneDNNError/Code/libraryMissing``.
     package init(_ dimensions: [Int], _ type: DataType, strides: [Int]) throws(OneDNNError) {
         let request = "a descriptor of \(dimensions) \(type) with strides \(strides)"
@@ -62,7 +65,8 @@ package struct MemoryDescriptor: @unchecked Sendable {
         for (dimension, stride) in zip(dimensions, strides) { try Self.validate([dimension, stride], request) }
         raw = dnnl_memory_desc_t()
         let library = try OneDNNLibrary.open()
-        let (counts, steps) = (dimensions.map(Int64.init), strides.map(Int64.init))
+        let counts = dimensions.map(Int64.init)
+        let steps = Self.meaningful(strides, of: dimensions).map(Int64.init)
         try check(
             library.functions.dnnl_memory_desc_init_by_strides(&raw, Int32(counts.count), counts, type.raw, steps),
             request)
@@ -120,6 +124,9 @@ package struct MemoryDescriptor: @unchecked Sendable {
         guard axes.sorted() == Array(0..<rank) else {
             throw OneDNNError(.invalidArguments, "\(self) permuted by \(axes)")
         }
+        if raw.extra.flags == 0, let strides {
+            return try MemoryDescriptor(axes.map { dimensions[$0] }, type, strides: axes.map { strides[$0] })
+        }
         // oneDNN wants to know where each dimension goes.
         var targets = [Int32](repeating: 0, count: rank)
         for (target, axis) in axes.enumerated() { targets[axis] = Int32(target) }
@@ -141,6 +148,18 @@ package struct MemoryDescriptor: @unchecked Sendable {
     /// The same dimensions in another type or layout.
     package func with(_ layout: Layout, _ type: DataType? = nil) throws(OneDNNError) -> MemoryDescriptor {
         try MemoryDescriptor(dimensions, type ?? self.type, layout)
+    }
+
+    /// The same places with the strides that ``init(_:_:strides:)`` gives; itself where the layout is blocked.
+    package func normalised() throws(OneDNNError) -> MemoryDescriptor {
+        guard raw.extra.flags == 0, let strides, numbers(raw.padded_dims) == dimensions else { return self }
+        return try MemoryDescriptor(dimensions, type, strides: strides)
+    }
+
+    /// Whether elements stand where ``init(_:_:_:)`` would put them.
+    package func hasPlaces(of layout: Layout) -> Bool {
+        guard let other = try? with(layout) else { return false }
+        return hasPlacesOf(other)
     }
 
     /// Whether every element stands at the same place in both, the dimensions being the same.
@@ -197,6 +216,27 @@ package struct MemoryDescriptor: @unchecked Sendable {
 
     private func numbers(_ values: dnnl_dims_t) -> [Int] {
         withUnsafeBytes(of: values) { $0.bindMemory(to: Int64.self).prefix(Int(raw.ndims)).map(Int.init) }
+    }
+
+    /// Strides of dimensions with one element become those of a row-major or channels-last tensor where the others are, else
+    /// what the dimensions behind them take up.
+    private static func meaningful(_ strides: [Int], of dimensions: [Int]) -> [Int] {
+        guard dimensions.contains(1) else { return strides }
+        for order in [Array(dimensions.indices), channelsLast(dimensions.count)] {
+            let dense = Self.strides(dimensions, order: order)
+            if dimensions.indices.allSatisfy({ dimensions[$0] == 1 || strides[$0] == dense[$0] }) { return dense }
+        }
+        var result = strides
+        var next = 1
+        for axis in dimensions.indices.reversed() {
+            if dimensions[axis] == 1 { result[axis] = next }
+            next = result[axis] * dimensions[axis]
+        }
+        return result
+    }
+
+    private static func channelsLast(_ rank: Int) -> [Int] {
+        rank > 2 ? [0] + Array(2..<rank) + [1] : Array(0..<rank)
     }
 
     // `order`: dimensions from the outermost to the contiguous one.
