@@ -6,12 +6,14 @@ package final class PreparedAttributes {
     let handle: OpaquePointer
     private let functions: bg_dnnl_functions
     fileprivate let soundness: PostOperationSoundness
+    fileprivate let layouts: LayoutSoundness
 
     init(
         _ attributes: Attributes, for operation: some PrimitiveOperation, on engine: CPUEngine, _ request: String
     ) throws(OneDNNError) {
         functions = engine.functions
         soundness = PostOperationSoundness(attributes.postOperations, for: operation)
+        layouts = LayoutSoundness(attributes.postOperations, for: operation)
         var raw: OpaquePointer?
         try check(functions.dnnl_primitive_attr_create(&raw), request)
         handle = try made(raw, request)
@@ -93,7 +95,11 @@ extension CPUEngine {
         defer { _ = functions.dnnl_primitive_desc_iterator_destroy(iterator) }
         while true {
             let description = try made(functions.dnnl_primitive_desc_iterator_fetch(iterator), "")
-            if attributes.soundness.isSound(in: try implementationName(description)), compiles(description) {
+            let name = try implementationName(description)
+            if attributes.soundness.isSound(in: name),
+                attributes.layouts.isSound(in: name, { self.descriptor(of: $0, in: description) }),
+                compiles(description)
+            {
                 return description
             }
             _ = functions.dnnl_primitive_desc_destroy(description)
@@ -108,6 +114,15 @@ extension CPUEngine {
         guard functions.dnnl_primitive_create(&trial, description) == dnnl_success else { return false }
         _ = functions.dnnl_primitive_destroy(trial)
         return true
+    }
+
+    /// How an implementation wants an argument to lie; nil for one that it does not take.
+    func descriptor(of argument: Argument, in description: OpaquePointer) -> MemoryDescriptor? {
+        guard
+            let found = functions.dnnl_primitive_desc_query_md(
+                description, dnnl_query_exec_arg_md, argument.index), found.pointee.ndims > 0
+        else { return nil }
+        return MemoryDescriptor(found.pointee)
     }
 
     /// What oneDNN calls the implementation.

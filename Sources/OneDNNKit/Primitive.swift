@@ -96,11 +96,9 @@ private struct Parts: @unchecked Sendable {
         defer { _ = functions.dnnl_primitive_desc_destroy(description) }
 
         func descriptor(_ argument: Argument) throws(OneDNNError) -> Primitive.Parameter {
-            guard
-                let found = functions.dnnl_primitive_desc_query_md(
-                    description, dnnl_query_exec_arg_md, argument.index), found.pointee.ndims > 0
-            else { throw OneDNNError(.invalidArguments, "\(request): \(argument)") }
-            let descriptor = MemoryDescriptor(found.pointee)
+            guard let descriptor = engine.descriptor(of: argument, in: description) else {
+                throw OneDNNError(.invalidArguments, "\(request): \(argument)")
+            }
             return Primitive.Parameter(
                 argument: argument, descriptor: descriptor, byteCount: descriptor.reachByteCount)
         }

@@ -3,8 +3,8 @@ import OneDNNKit
 /// Followers of a node as post-operations of its primitive.
 struct Followers {
     private(set) var attributes = Attributes()
-    /// Second operands, by the post-operation that takes them.
-    private(set) var operands: [(argument: Argument, form: Form)] = []
+    /// Second operands, each with the place of the post-operation that takes it.
+    private(set) var operands: [(place: Int, form: Form)] = []
     /// The value that comes out.
     private(set) var result: String
     /// How it is quantised at the end, behind all post-operations; nil where it stays float32.
@@ -19,7 +19,7 @@ struct Followers {
     mutating func append(
         _ function: BinaryFunction, _ form: Form, _ descriptor: MemoryDescriptor
     ) {
-        operands.append((.postOperation(attributes.postOperations.count), form))
+        operands.append((attributes.postOperations.count, form))
         attributes.postOperations.append(.binary(function, descriptor))
     }
 
@@ -27,6 +27,20 @@ struct Followers {
 
     /// Multiplies the result of the first node.
     mutating func multiply(by scale: Float) { attributes.outputScale = .common(scale) }
+
+    /// The same with the second operands as they lie elsewhere or under other dimensions, in their order.
+    func with(_ forms: [Form]) -> Followers {
+        var result = self
+        for (number, form) in forms.enumerated() {
+            let place = operands[number].place
+            result.operands[number].form = form
+            guard case .binary(let function, _) = attributes.postOperations[place] else {
+                preconditionFailure("only binary post-operations have operands")
+            }
+            result.attributes.postOperations[place] = .binary(function, form.descriptor)
+        }
+        return result
+    }
 
     fileprivate mutating func finish(_ node: Node) { result = node.result }
 }
@@ -87,7 +101,9 @@ extension StepBuilder {
     /// The operands as inputs of a primitive that was made with the followers' attributes.
     mutating func inputs(_ followers: Followers, of primitive: Primitive) throws(OneDNNError) -> [StepInput] {
         var inputs: [StepInput] = []
-        for (argument, form) in followers.operands { inputs.append(try input(argument, form, of: primitive)) }
+        for (place, form) in followers.operands {
+            inputs.append(try input(.postOperation(place), form, of: primitive))
+        }
         return inputs
     }
 }

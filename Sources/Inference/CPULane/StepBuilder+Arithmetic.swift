@@ -19,26 +19,85 @@ extension StepBuilder {
         isPlain: Bool
     ) throws(OneDNNError) -> Bool {
         guard let first = try operand(names[0], shape, isPlain: isPlain),
-            var second = try operand(names[1], shape, isPlain: isPlain)
+            let second = try operand(names[1], shape, isPlain: isPlain)
         else { return false }
         let dimensions = Self.dimensions(shape)
-        let isFull = first.descriptor.dimensions == dimensions
-        let destination = try isFull ? first.descriptor : MemoryDescriptor(dimensions, .float32)
-        if second.descriptor.dimensions == dimensions {
-            second = try moved(second, to: destination)
-        }
         guard
             let followers = try self.followers(
-                nodes, behind: Followers(behind: node), shape: shape, axis: min(1, max(shape.count - 1, 0))),
-            let primitive = try self.primitive(
-                Binary(function, first.descriptor, second.descriptor, destination: destination), followers.attributes)
+                nodes, behind: Followers(behind: node), shape: shape, axis: min(1, max(shape.count - 1, 0)))
         else { return false }
-        if primitive.isReference && (!isPlain || !nodes.isEmpty) { return false }
+        let takesLoops = isPlain && nodes.isEmpty
+        guard first.descriptor.dimensions == dimensions else {
+            // Both are repeated, for which oneDNN has but its loops.
+            guard takesLoops else { return false }
+            return try addArithmetic(
+                function, first, second, MemoryDescriptor(dimensions, .float32), followers, takesLoops: true)
+        }
+        return try addArithmetic(function, first, second, followers, takesLoops: takesLoops)
+    }
+
+    /// Arithmetic of a value without gaps and one that may be repeated, with what follows in the same pass.
+    private mutating func addArithmetic(
+        _ function: BinaryFunction, _ first: Form, _ second: Form, _ followers: Followers, takesLoops: Bool
+    ) throws(OneDNNError) -> Bool {
+        let dimensions = first.descriptor.dimensions
+        guard let order = MergedAxes.order(of: first.descriptor) else {
+            // In blocks of channels.
+            let second = try second.descriptor.dimensions == dimensions ? moved(second, to: first.descriptor) : second
+            return try addArithmetic(
+                function, first, second, first.descriptor, followers, takesLoops: takesLoops)
+        }
+        var operands = [first]
+        for operand in [second] + followers.operands.map(\.form) { operands.append(try laid(operand, in: order)) }
+        let axes = MergedAxes(dimensions, order: order, operands.map(\.descriptor.dimensions))
+        guard let leading = Self.leadingAxes(axes) else { return false }
+        for number in operands.indices {
+            operands[number].descriptor = try axes.descriptor(of: number, .float32, leading: leading)
+        }
+        return try addArithmetic(
+            function, operands[0], operands[1], operands[0].descriptor, followers.with(Array(operands[2...])),
+            takesLoops: takesLoops, as: first.descriptor)
+    }
+
+    /// - Parameter descriptor: Dimensions and layout of the result; the destination's where it is not given.
+    private mutating func addArithmetic(
+        _ function: BinaryFunction, _ first: Form, _ second: Form, _ destination: MemoryDescriptor,
+        _ followers: Followers, takesLoops: Bool, as descriptor: MemoryDescriptor? = nil
+    ) throws(OneDNNError) -> Bool {
+        let operation = Binary(function, first.descriptor, second.descriptor, destination: destination)
+        guard let primitive = try self.primitive(operation, followers.attributes),
+            takesLoops || !primitive.isReference
+        else { return false }
         let inputs = [
             try input(.source, first, of: primitive), try input(.secondSource, second, of: primitive),
         ]
-        try append(primitive, inputs + self.inputs(followers, of: primitive), result: followers.result)
+        let place = try append(primitive, inputs + self.inputs(followers, of: primitive))
+        bind(followers.result, to: Form(place: place, descriptor: descriptor ?? destination))
         return true
+    }
+
+    /// The value without gaps, with its axes in that order in memory, from the outermost inwards.
+    private mutating func laid(_ form: Form, in order: [Int]) throws(OneDNNError) -> Form {
+        let (dimensions, type) = (form.descriptor.dimensions, form.descriptor.type)
+        let strides = StridedView.dense(dimensions, order: order)
+        return try moved(form, to: MemoryDescriptor(dimensions, type, strides: strides))
+    }
+
+    /// How many axes of one element have to stand in front, so that what has one number for each index of an axis has them
+    /// for the second, which oneDNN takes for channels; nil where that cannot be.
+    ///
+    /// - Parameter axes: Of the first operand, the second, and those of what follows.
+    private static func leadingAxes(_ axes: MergedAxes) -> Int? {
+        var channels: Int?
+        for number in axes.isLong.indices.dropFirst(2) where !axes.isFull(number) && !axes.isRepeatedWholly(number) {
+            guard let axis = axes.onlyAxis(of: number), axis <= 1, axis == channels ?? axis else { return nil }
+            channels = axis
+        }
+        if let channels {
+            guard axes.isFull(1) || axes.isRepeatedWholly(1) || axes.onlyAxis(of: 1) == channels else { return nil }
+            return 1 - channels
+        }
+        return axes.isLong[1] == [true, false] ? 1 : 0
     }
 
     /// As it lies where it is not repeated, else row-major with axes of 1 in front.
@@ -72,15 +131,7 @@ extension StepBuilder {
         var start = Followers(behind: node)
         start.append(.add, shifts, shifts.descriptor)
         guard let followers = try self.followers(nodes, behind: start, shape: shape, axis: 1) else { return false }
-        let operation = Binary(
-            .multiply, source.descriptor, scales.descriptor, destination: source.descriptor)
-        let primitive = try Primitive(operation, followers.attributes, on: engine)
-        if primitive.isReference && (!isPlain || !nodes.isEmpty) { return false }
-        let inputs = [
-            try input(.source, source, of: primitive), try input(.secondSource, scales, of: primitive),
-        ]
-        try append(primitive, inputs + self.inputs(followers, of: primitive), result: followers.result)
-        return true
+        return try addArithmetic(.multiply, source, scales, followers, takesLoops: isPlain && nodes.isEmpty)
     }
 
     /// Whether a value goes into one product only, where a factor costs nothing, perhaps under another shape.
@@ -101,9 +152,9 @@ extension StepBuilder {
     /// A function of each element.
     mutating func addElementFunctions(_ node: Node) throws(OneDNNError) -> Bool {
         guard let functions = ElementFunctions(node, initialisers), let shape = self.shape(of: node.result),
-            self.shape(of: node.inputs[functions.input]) == shape, let last = functions.list.last
+            self.shape(of: node.inputs[functions.input]) == shape
         else { return false }
-        if case .linear(let scale, 0) = last, functions.list.count == 1, isMultiplied(node.result),
+        if case .linear(let scale, 0)? = functions.list.last, functions.list.count == 1, isMultiplied(node.result),
             var view = try view(node.inputs[functions.input])
         {
             view.scale *= scale
@@ -111,13 +162,15 @@ extension StepBuilder {
             return true
         }
         guard var form = try self.form(node.inputs[functions.input]) else { return false }
-        for function in functions.list.dropLast() {
+        let result = form.descriptor
+        form.descriptor = try result.inOneRow()
+        for function in functions.list {
             let primitive = try Primitive(ElementWise(function, form.descriptor), on: engine)
             form.place = append(primitive, [try input(.source, form, of: primitive)])
             form.offset = 0
         }
-        let primitive = try Primitive(ElementWise(last, form.descriptor), on: engine)
-        try append(primitive, [input(.source, form, of: primitive)], result: node.result)
+        form.descriptor = result
+        bind(node.result, to: form)
         return true
     }
 }

@@ -14,12 +14,26 @@ extension StepBuilder {
             axis = 1
         }
         for isPlain in rows == nil ? [false, true] : [true] {
-            guard let source = try isPlain ? plain(node.inputs[0], as: rows) : form(node.inputs[0]),
+            guard var source = try isPlain ? plain(node.inputs[0], as: rows) : form(node.inputs[0]) else { continue }
+            let descriptor = source.descriptor
+            var place = axis
+            if let order = MergedAxes.order(of: descriptor), let at = order.firstIndex(of: axis) {
+                // The axes around it are one each, in whatever order they lie.
+                let extents = order.map { descriptor.dimensions[$0] }
+                let inner = extents[(at + 1)...].reduce(1, *)
+                source.descriptor = try MemoryDescriptor(
+                    [extents[..<at].reduce(1, *), extents[at]] + (inner > 1 ? [inner] : []), descriptor.type)
+                place = 1
+            }
+            guard
                 let primitive = try self.primitive(
-                    OneDNNKit.Softmax(source.descriptor, axis: axis, isLogarithm: isLogarithm)),
+                    OneDNNKit.Softmax(source.descriptor, axis: place, isLogarithm: isLogarithm)),
                 isPlain || !primitive.isReference
             else { continue }
-            try append(primitive, [input(.source, source, of: primitive)], result: node.result)
+            source.place = append(primitive, [try input(.source, source, of: primitive)])
+            source.offset = 0
+            source.descriptor = rows == nil ? descriptor : try MemoryDescriptor(shape, descriptor.type)
+            bind(node.result, to: source)
             return true
         }
         return false

@@ -70,11 +70,15 @@ extension StepBuilder {
         attributes.operandScales = (first.scale / result.scale, second.scale / result.scale)
         guard
             let primitive = try self.primitive(
-                Binary(.add, first.descriptor, second.descriptor, destination: target), attributes),
+                Binary(
+                    .add, first.descriptor.inOneRow(), second.descriptor.inOneRow(), destination: target.inOneRow()),
+                attributes),
             !primitive.isReference
         else { return false }
-        let inputs = [try input(.source, first, of: primitive), try input(.secondSource, second, of: primitive)]
-        try append(primitive, inputs, result: last.result)
+        let inputs = [(Argument.source, first), (.secondSource, second)].map {
+            StepInput(argument: $0, place: $1.place, offset: $1.offset)
+        }
+        bind(last.result, to: Form(place: append(primitive, inputs), descriptor: target))
         return true
     }
 

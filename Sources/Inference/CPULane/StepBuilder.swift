@@ -361,8 +361,6 @@ struct StepBuilder {
 
     /// The elements laid out as `target`; a step of its own where they lie otherwise.
     mutating func moved(_ form: Form, to target: MemoryDescriptor) throws(OneDNNError) -> Form {
-        if form.descriptor == target { return form }
-        // The same places under other strides of axes with one element.
         if form.descriptor.type == target.type, form.descriptor.hasPlacesOf(target) {
             var same = form
             same.descriptor = target
@@ -481,8 +479,7 @@ struct StepBuilder {
         }
         let place = append(primitive, inputs)
         let plain = try MemoryDescriptor(dimensions ?? descriptor.dimensions, descriptor.type)
-        // Where axes have one element, other strides may be the same; primitives compare them one by one.
-        if descriptor.dimensions != plain.dimensions || descriptor.hasPlacesOf(plain) { descriptor = plain }
+        descriptor = try descriptor.dimensions == plain.dimensions ? descriptor.normalised() : plain
         return Form(place: place, descriptor: descriptor)
     }
 

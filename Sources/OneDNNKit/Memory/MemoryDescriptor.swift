@@ -137,6 +137,11 @@ package struct MemoryDescriptor: @unchecked Sendable {
         return MemoryDescriptor(result)
     }
 
+    /// The same elements as a matrix of one row, for what treats each by itself; blocked layouts stay.
+    package func inOneRow() throws(OneDNNError) -> MemoryDescriptor {
+        strides == nil ? self : try MemoryDescriptor([1, elementCount], type)
+    }
+
     /// The last two dimensions exchanged: how a matrix is passed that lies transposed.
     package func transposed() throws(OneDNNError) -> MemoryDescriptor {
         guard rank >= 2 else { throw OneDNNError(.invalidArguments, "\(self) transposed") }
@@ -166,6 +171,13 @@ package struct MemoryDescriptor: @unchecked Sendable {
     package func hasPlacesOf(_ other: MemoryDescriptor) -> Bool {
         guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
         return hasDistances(of: other)
+    }
+
+    /// Whether all strides and blocks are the same, those of dimensions with one element too.
+    func hasStrides(of other: MemoryDescriptor) -> Bool {
+        guard raw.format_kind == dnnl_blocked, other.raw.format_kind == dnnl_blocked else { return self == other }
+        return dimensions == other.dimensions && blocks == other.blocks
+            && numbers(raw.format_desc.blocking.strides) == other.numbers(other.raw.format_desc.blocking.strides)
     }
 
     /// Whether elements of the same indices are equally far apart in both, which are no opaque layouts. The stride of a dimension
