@@ -74,4 +74,18 @@ import Testing
         let progress = meter.snapshot(at: .seconds(1))
         #expect(progress.itemsDone == 2 && progress.failures == 2 && progress.fraction == 1)
     }
+
+    @Test func shortItemsLeaveAsFewSamplesAsLongOnesAndTheSameRates() throws {
+        var most = 0
+        var meter = ProgressMeter(itemsTotal: 400_000, totalWeight: 4_000_000)
+        for item in 1...200_000 {
+            meter.finished(worker: item % 2, weight: 10, megapixels: 0.5, failures: [false], at: .milliseconds(item))
+            most = max(most, meter.sampleCount)
+        }
+        #expect(most <= 64 + 2 * 60 * 4 + 2, "twice as many as there are grains in the longest span, and the tolerance")
+        let progress = meter.snapshot(at: .seconds(200))
+        let left = try #require(progress.secondsLeft)
+        #expect(abs(left.lowerBound - 200) < 2 && abs(left.upperBound - 200) < 2)
+        #expect(abs(progress.megapixelsPerSecond - 500) < 25)
+    }
 }

@@ -3,6 +3,9 @@ import TaskModel
 
 /// Whom a job tells what it does while it runs and how it ended: a terminal, or the host of its job.
 protocol JobAudience {
+    /// Whether progress that is shown now would be: it need not be measured otherwise.
+    var wantsProgress: Bool { get }
+
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool)
 
     /// Something begins that takes long and makes no countable progress.
@@ -35,8 +38,10 @@ final class HostAudience: JobAudience {
         nextTime = clock.now
     }
 
+    var wantsProgress: Bool { clock.now >= nextTime }
+
     func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
-        guard force || clock.now >= nextTime else { return }
+        guard force || wantsProgress else { return }
         if let last, last == (progress, device) { return }
         last = (progress, device)
         nextTime = clock.now + Self.interval
@@ -81,9 +86,13 @@ struct HostedDisplay: JobAudience {
         nextTime = clock.now
     }
 
+    var wantsProgress: Bool { display.wantsProgress || hostWantsProgress }
+
+    private var hostWantsProgress: Bool { host != nil && clock.now >= nextTime }
+
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
         display.show(progress, device: device, force: force)
-        guard force || clock.now >= nextTime else { return }
+        guard force || hostWantsProgress else { return }
         nextTime = clock.now + Self.interval
         host?.tell(.progress(progress, device: device))
     }

@@ -62,6 +62,9 @@ final class JobLedger {
         report?.add(record)
     }
 
+    /// Whether anybody would see progress that is told now.
+    var wantsProgress: Bool { audience.wantsProgress }
+
     func progress(_ snapshot: ProgressSnapshot, device: String, force: Bool) {
         audience.show(snapshot, device: device, force: force)
     }

@@ -56,8 +56,10 @@ struct ProgressDisplay: JobAudience {
     /// It shows no progress.
     var isQuiet: Bool { style == .none }
 
+    var wantsProgress: Bool { style != .none && clock.now >= nextTime }
+
     mutating func show(_ progress: ProgressSnapshot, device: String, force: Bool) {
-        guard style != .none, force || clock.now >= nextTime else { return }
+        guard style != .none, force || wantsProgress else { return }
         nextTime = clock.now + style.interval
         switch style {
         case .live:

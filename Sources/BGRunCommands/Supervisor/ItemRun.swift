@@ -304,6 +304,7 @@ final class ItemRun<Plan: WorkPlan> {
     }
 
     private func showProgress(force: Bool) {
+        guard force || ledger.wantsProgress else { return }
         let isOnDevice = inFlight.values.contains { $0.terms.lane == .device }
         let name = isOnDevice || machine.lanes.choice == .device ? device?.shownName : nil
         ledger.progress(meter.snapshot(at: now), device: name ?? "cpu", force: force)

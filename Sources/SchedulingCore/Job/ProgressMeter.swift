@@ -13,6 +13,9 @@ package struct ProgressMeter: Sendable {
 
     /// Spans in seconds over which rates are taken; the slowest and the fastest give the range.
     private static let spans: [Double] = [5, 20, 60]
+    /// Of two samples at least one lies this long after the one before it, so that a minute has some hundreds of them
+    /// however short the items are.
+    private static let grain: Duration = .milliseconds(250)
 
     private let itemsTotal: Int
     private let totalWeight: Double
@@ -20,7 +23,7 @@ package struct ProgressMeter: Sendable {
     private var itemsSkipped = 0
     private var failures = 0
     private var doneWeight = 0.0
-    /// Running totals after each finished item, oldest first; the first stands for the start.
+    /// Running totals after finished items, oldest first; the first stands for the start, the last for the latest item.
     private var history: [Sample] = [Sample(time: .zero, weight: 0, megapixels: 0)]
     private var inFlight: [Int: Double] = [:]
     private var highestFraction = 0.0
@@ -52,11 +55,24 @@ package struct ProgressMeter: Sendable {
         failures += failed.count { $0 }
         doneWeight += weight
         let last = history[history.count - 1]
-        history.append(Sample(time: now, weight: last.weight + weight, megapixels: last.megapixels + megapixels))
-        let horizon = now - .seconds(Self.spans[Self.spans.count - 1])
-        if let keep = history.lastIndex(where: { $0.time <= horizon }), keep > 64 {
-            history.removeFirst(keep)
+        let sample = Sample(time: now, weight: last.weight + weight, megapixels: last.megapixels + megapixels)
+        if history.count > 1, now - history[history.count - 2].time < Self.grain {
+            history[history.count - 1] = sample
+        } else {
+            history.append(sample)
+            forgetOldest(at: now)
         }
+    }
+
+    /// Samples that are kept, which do not grow in number with the items.
+    package var sampleCount: Int { history.count }
+
+    /// Keeps one sample from before the longest span, and those in it.
+    private mutating func forgetOldest(at now: Duration) {
+        let horizon = now - .seconds(Self.spans[Self.spans.count - 1])
+        // All at once from time to time: each removal moves what is left.
+        let newer = history.firstIndex { $0.time > horizon } ?? history.count
+        if newer > 64 { history.removeFirst(newer - 1) }
     }
 
     /// The worker's item will be done again or never.
