@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import Glibc
+import SystemText
 import TaskModel
 
 /// The root of the `bgrun` command.
@@ -37,9 +38,10 @@ public struct BGRun: AsyncParsableCommand {
             _ = write(name, "bgrun", 5)
             close(name)
         }
-        EarlyWorker.begin(CommandLine.arguments)
+        EarlyWorker.begin(ProcessTexts.arguments)
         do {
-            let words = CommandLine.arguments.dropFirst()
+            let words = ProcessTexts.arguments.dropFirst()
+            if words != [WorkerCommand.name] { try OwnFolders.check(ProcessTexts.environment) }
             var command: any ParsableCommand
             if words == [JobsCommand.name] {
                 // Shell prompts and status bars ask this again and again; a fifth of its time would go into the parser.
@@ -50,7 +52,7 @@ public struct BGRun: AsyncParsableCommand {
             } else if let quick = QuickParse.command() {
                 command = quick
             } else {
-                command = try parseAsRoot()
+                command = try parseAsRoot(Array(words))
             }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -58,7 +60,11 @@ public struct BGRun: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            exit(withError: error)
+            // The parser writes what it says itself, and shows no byte that is not UTF-8.
+            let message = fullMessage(for: error)
+            guard message.holdsForeignBytes else { exit(withError: error) }
+            StandardError.write(message + "\n")
+            Glibc.exit(exitCode(for: error).rawValue)
         }
     }
 }
@@ -69,7 +75,7 @@ enum Program {
     static let version = "0.1.0"
     /// Of the file that this process runs.
     static var path: String {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "bgrun"
+        SystemFile.target(ofLink: "/proc/self/exe") ?? "bgrun"
     }
     /// Every identifier of this program's requests starts with it.
     static let identifier = "bgrun"

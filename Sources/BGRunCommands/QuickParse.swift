@@ -1,9 +1,10 @@
 import ArgumentParser
+import SystemText
 
 /// Makes sense of a command line as `BGRun` does, but does not look first for the options that print completion scripts:
 /// that takes a tenth of the start of a command.
 struct QuickParse: ParsableCommand {
-    private static let named = CommandLine.arguments.dropFirst().first.flatMap { name in
+    private static let named = ProcessTexts.arguments.dropFirst().first.flatMap { name in
         BGRun.configuration.subcommands.first { $0._commandName == name }
     }
 
@@ -14,7 +15,8 @@ struct QuickParse: ParsableCommand {
     /// The command that the line names, ready to run; nil when the line is no such command, or one with something else to
     /// say, e.g. its help or what is wrong with it.
     static func command() -> (any ParsableCommand)? {
-        guard let named, named.configuration.subcommands.isEmpty, let command = try? parseAsRoot(),
+        let words = Array(ProcessTexts.arguments.dropFirst())
+        guard let named, named.configuration.subcommands.isEmpty, let command = try? parseAsRoot(words),
             type(of: command) == named
         else { return nil }
         return command

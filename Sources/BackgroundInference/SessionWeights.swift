@@ -1,6 +1,7 @@
 import Foundation
 import Inference
 import Locking
+import SystemText
 
 /// Weights of a session's model that were laid out before, and those that it lays out, kept for the next session.
 ///
@@ -25,7 +26,7 @@ final class SessionWeights: Sendable {
     init?(folder: String, path: String, _ model: SessionModel) {
         guard let cache = WeightCache(folder: folder) else { return nil }
         self.cache = cache
-        let place = URL(filePath: path).deletingLastPathComponent().path
+        let place = SystemFile.parent(path)
         files = [path] + model.model.dataFiles.map { "\(place)/\($0)" }
         precision = model.precision == .bfloat16 ? "bf16" : "fp32"
         let key = cache.key(files: files, precision: precision, program: Self.version, readsAll: false)

@@ -6,6 +6,7 @@ import Hummingbird
 import Locking
 import SchedulingCore
 package import ServiceAPI
+import SystemText
 import UnixSignals
 import WorkerPriority
 package import TaskStore
@@ -85,7 +86,7 @@ package final class BackgroundService: Sendable {
         }
         ended.wait()
         if let failure = failure.withLock(\.self) { throw failure }
-        if case .path(let path) = socket { unlink(path) }
+        if case .path(let path) = socket { unlink(path.systemBytes) }
     }
 
     /// Much of the code is needed once, to start or to submit. A service that only waits has it on loan from its file.

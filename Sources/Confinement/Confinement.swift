@@ -1,5 +1,6 @@
 import CProcess
 import Glibc
+import SystemText
 
 /// Takes from this process what its work does not need, before it looks at anything that a stranger may have made.
 ///
@@ -81,7 +82,7 @@ package enum Confinement {
             switch grant.place {
             case .descriptor(let target): try allow(grant.use, for: target, rules, known)
             case .path(let path):
-                let target = open(path, bg_o_path | O_CLOEXEC)
+                let target = open(path.systemBytes, bg_o_path | O_CLOEXEC)
                 guard target >= 0 else { continue }
                 defer { close(target) }
                 try allow(grant.use, for: target, rules, known)

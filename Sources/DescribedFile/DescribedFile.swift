@@ -1,4 +1,5 @@
 import Foundation
+import SystemText
 import Yams
 
 /// A file of keys and values in YAML, of which JSON is a part, read with the line of every value.
@@ -21,8 +22,9 @@ package struct DescribedFile {
     package static func text(path: String, maxBytes: Int) throws(FileMistakes) -> String {
         let data: Data
         do {
-            let handle = try FileHandle(forReadingFrom: URL(filePath: path))
-            defer { try? handle.close() }
+            let file = open(path.systemBytes, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
             data = try handle.read(upToCount: maxBytes + 1) ?? Data()
         } catch {
             throw mistake(

@@ -1,6 +1,6 @@
 import CChecksum
-import Foundation
 import Glibc
+import SystemText
 
 /// Fast checksums that tell whether two files are the same; no protection against forgery.
 package enum Checksum {
@@ -31,7 +31,6 @@ package enum Checksum {
     /// Of a file's content; nil where it cannot be read.
     package static func xxh3(ofFile path: String) -> String? {
         // Mapped: it may be larger than memory.
-        guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return nil }
-        return data.withUnsafeBytes { xxh3($0) }
+        SystemFile.withMappedBytes(path) { xxh3($0) }
     }
 }

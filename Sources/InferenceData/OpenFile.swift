@@ -1,4 +1,5 @@
 import Glibc
+import SystemText
 
 /// A regular file that somebody else has opened and keeps open; reading by position leaves its offset alone.
 package struct OpenFile: Sendable {
@@ -68,7 +69,7 @@ package func withOpenFile<Result>(
     _ path: String, _ body: (OpenFile) throws(DataError) -> Result
 ) throws(DataError) -> Result {
     // A pipe of that name must not hold us up.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let descriptor = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
         throw .notReadable("\(path) cannot be opened: \(String(cString: strerror(errno))).")
     }

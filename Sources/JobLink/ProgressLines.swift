@@ -1,3 +1,4 @@
+import SystemText
 import TaskModel
 
 /// The line protocol by which any command tells its progress, on the descriptor that `BGRUN_PROGRESS_FD` names.
@@ -24,7 +25,7 @@ package struct ProgressLines: Sendable {
                 if rest.count < Self.maxLine { rest.append(byte) }
                 continue
             }
-            if rest.count < Self.maxLine, let report = Self.report(String(decoding: rest, as: UTF8.self)) {
+            if rest.count < Self.maxLine, let report = Self.report(String(system: rest)) {
                 reports.append(report)
             }
             rest = []

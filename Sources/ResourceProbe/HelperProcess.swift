@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SystemText
 
 /// A probing process while it runs.
 struct HelperProcess: ~Copyable {
@@ -41,7 +42,7 @@ struct HelperProcess: ~Copyable {
         let argumentList = CStrings([program] + arguments)
         let variableList = CStrings(environment.map { "\($0.key)=\($0.value)" }.sorted())
         let status = posix_spawn(
-            &process, program, &actions, &attributes, argumentList.pointers, variableList.pointers)
+            &process, program.systemBytes, &actions, &attributes, argumentList.pointers, variableList.pointers)
         close(ends[1])
         guard status == 0 else {
             close(ends[0])
@@ -118,7 +119,7 @@ private final class CStrings {
     var pointers: [UnsafeMutablePointer<CChar>?]
 
     init(_ strings: [String]) {
-        pointers = strings.map { strdup($0) } + [nil]
+        pointers = ProcessTexts.copies(strings)
     }
 
     deinit {

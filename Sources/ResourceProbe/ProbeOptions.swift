@@ -1,5 +1,6 @@
 import Glibc
 import OpenCLKit
+import SystemText
 
 /// How to look for devices.
 package struct ProbeOptions: Sendable {
@@ -25,7 +26,7 @@ package struct ProbeOptions: Sendable {
     /// The options that this process's environment asks for: `BGRUN_TEST_CPU_AS_GPU=1`, `BGRUN_OPENCL_LOADER`, and
     /// `BGRUN_PROBE_DEADLINE` in seconds for a machine so loaded that sound drivers miss theirs.
     package static func standard() -> ProbeOptions {
-        var options = ProbeOptions(environment: currentEnvironment())
+        var options = ProbeOptions(environment: ProcessTexts.environment)
         options.cpuDevicesCountAsGPU = options.environment["BGRUN_TEST_CPU_AS_GPU"] == "1"
         if let loader = options.environment["BGRUN_OPENCL_LOADER"], !loader.isEmpty { options.loader = loader }
         if let seconds = options.environment["BGRUN_PROBE_DEADLINE"].flatMap(Double.init), seconds > 0, seconds <= 600 {
@@ -33,16 +34,5 @@ package struct ProbeOptions: Sendable {
             options.totalDeadline = .seconds(4 * seconds)
         }
         return options
-    }
-
-    private static func currentEnvironment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var entry = environ
-        while let text = entry.pointee {
-            let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
-            entry += 1
-        }
-        return variables
     }
 }

@@ -2,6 +2,7 @@ import CProcess
 import Foundation
 import Glibc
 package import ServiceAPI
+import SystemText
 
 /// Starts the service of this user where none runs.
 package enum ServiceStarter {
@@ -25,7 +26,7 @@ package enum ServiceStarter {
         // It says that it is ready, or why it cannot be, on what would be its standard output.
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         posix_spawn_file_actions_addopen(
-            &actions, STDERR_FILENO, place.serviceLog, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
+            &actions, STDERR_FILENO, place.serviceLog.systemBytes, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
         // Whoever waits for the end of a file that this process has open must not wait for the service.
         bg_spawn_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
@@ -37,10 +38,10 @@ package enum ServiceStarter {
         let newSession: Int16 = 0x80
         posix_spawnattr_setflags(&attributes, newSession | Int16(POSIX_SPAWN_SETSIGMASK))
         let words = ["bgrun", "service", "run", "--announce"]
-        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) } + [nil]
+        let arguments = ProcessTexts.copies(words)
         defer { arguments.forEach { free($0) } }
         var process = pid_t()
-        let status = posix_spawn(&process, executable, &actions, &attributes, arguments, environ)
+        let status = posix_spawn(&process, executable.systemBytes, &actions, &attributes, arguments, environ)
         guard status == 0 else { throw failed(String(cString: strerror(status)), place) }
         close(ends[1])
         ends[1] = -1

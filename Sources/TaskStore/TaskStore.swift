@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
+import SystemText
 package import TaskModel
 
 /// The journal of jobs in SQLite: what was asked for, what is going to be written, and what was made.
@@ -139,7 +140,7 @@ package final class TaskStore: Sendable {
         for row in left {
             let path: String = row["path"]
             var status = stat()
-            if stat(path, &status) == 0 {
+            if stat(path.systemBytes, &status) == 0 {
                 let known = [("foreign_size", "foreign_modified"), ("size", "modified")].compactMap { names in
                     FileIdentity(size: row[names.0], modified: row[names.1])
                 }
@@ -305,7 +306,7 @@ private struct OpeningLock: ~Copyable {
     private let descriptor: Int32
 
     init(folder: String) {
-        descriptor = open(folder + "/opening.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = open((folder + "/opening.lock").systemBytes, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         // Where there are no locks, opening works as well as it can without.
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
     }

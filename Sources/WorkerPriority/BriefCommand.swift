@@ -1,4 +1,5 @@
 import Glibc
+import SystemText
 
 /// A command that is over soon and whose output nobody needs.
 struct BriefCommand {
@@ -24,11 +25,11 @@ struct BriefCommand {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO)
-        let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let words = ProcessTexts.copies(arguments)
+        let variables = ProcessTexts.copies(environment.map { "\($0.key)=\($0.value)" })
         defer { (words + variables).forEach { free($0) } }
         var process = pid_t()
-        let status = posix_spawn(&process, arguments[0], &actions, nil, words, variables)
+        let status = posix_spawn(&process, arguments[0].systemBytes, &actions, nil, words, variables)
         close(ends[1])
         guard status == 0 else { return false }
         if !isOver(ends[0], within: limit) { kill(process, SIGKILL) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import SystemConditions
+import SystemText
 import TaskModel
 
 struct ConditionsCommand: ParsableCommand {
@@ -79,7 +80,7 @@ struct ConditionsCommand: ParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let folder = root ?? environment["BGRUN_SYSTEM_ROOT"] ?? "/"
         var status = stat()
-        guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard stat(folder.systemBytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             StandardError.write("bgrun: the root \(folder) is not a folder. Name one that has sys and proc in it.\n")
             throw ExitStatus.missingInput.code
         }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import SystemText
 
 /// Finds the files that marks are made of, and notes what is in them.
 enum MarkFiles {
@@ -36,7 +37,7 @@ enum MarkFiles {
 
     /// A file by its path, or an installed font by its name.
     private static func fontFile(_ font: String) throws(ExportFailure) -> String {
-        if font.contains("/") || FileManager.default.fileExists(atPath: font) { return CanonicalPath.input(font) }
+        if font.contains("/") || SystemFile.exists(font) { return CanonicalPath.input(font) }
         return try FontCatalogue.file(for: font)
     }
 
@@ -74,7 +75,7 @@ enum MarkFiles {
 
     private static func missing(_ path: String) -> WorkEnding {
         var status = stat()
-        let isThere = stat(path, &status) == 0
+        let isThere = stat(path.systemBytes, &status) == 0
         let isFile = isThere && status.st_mode & S_IFMT == S_IFREG
         let reason = isFile ? "it cannot be read" : isThere ? "it is no file" : "it does not exist"
         // A name may have a colon; a place that is not known looks like one.

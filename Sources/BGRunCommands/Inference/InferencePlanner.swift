@@ -4,6 +4,7 @@ import Glibc
 import ImageCodecs
 import Inference
 import InferenceData
+import SystemText
 import TaskStore
 
 /// Computes an ``InferencePlan``. Of arrays and texts it reads how many there are.
@@ -86,11 +87,11 @@ struct InferencePlanner {
         batches.map { batch in
             let standing = standing(of: batch.intent, known, .skip, job)
             guard case .current(let made) = standing else { return StandingBatch(standing: standing) }
-            guard let part = FileManager.default.contents(atPath: made.output.path),
+            guard let part = SystemFile.contents(made.output.path),
                 part.withUnsafeBytes({ Checksum.xxh3($0) }) == made.output.checksum
             else { return .anew(isTorn: true) }
             guard case .arrays = terms.form else { return StandingBatch(standing: standing) }
-            guard let note = try? JSONDecoder().decode(BatchNote.self, from: part) else {
+            guard let note = try? JSONDecoder().decode(BatchNote.self, from: Data(part)) else {
                 return .anew(isTorn: true)
             }
             return StandingBatch(standing: standing, note: note)

@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import Inference
 import InferenceData
+import SystemText
 
 /// What the batches of a job have in common: all that decides their results, but for the inputs.
 struct InferenceTerms: Codable, Hashable, Sendable {
@@ -98,7 +99,7 @@ struct ModelTerms: Codable, Hashable, Sendable {
     var dataFiles: [String] = []
 
     var files: [String] { [path] + dataFiles }
-    var name: String { (path as NSString).lastPathComponent }
+    var name: String { SystemFile.name(path) }
 
     /// Reads the model without its weights, notes what belongs to it, and looks whether this machine can run it.
     ///

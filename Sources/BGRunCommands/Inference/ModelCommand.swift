@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Inference
+import SystemText
 import TaskModel
 
 /// `bgrun model`.
@@ -73,11 +74,7 @@ struct ModelCommand: ParsableCommand {
         guard let times else { return }
         try StandardOutput.print(times.text())
         guard let trace else { return }
-        do {
-            try times.trace().write(to: URL(filePath: trace), options: .atomic)
-        } catch {
-            throw Trouble.told("\(trace) cannot be written.", fix: "Name a place that can be written.", .cannotCreate)
-        }
+        try WholeFile.write(String(decoding: times.trace(), as: UTF8.self), to: trace, replacing: true)
     }
 }
 
@@ -86,7 +83,7 @@ enum ModelText {
     static func text(_ summary: ModelSummary, _ path: String) -> String {
         let opsets = summary.opsets.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         var lines = [
-            "\((path as NSString).lastPathComponent): operators of \(opsets.joined(separator: ", "))"
+            "\(SystemFile.name(path)): operators of \(opsets.joined(separator: ", "))"
                 + (summary.producer.isEmpty ? "" : ", written by \(summary.producer)")
         ]
         lines += summary.inputs.map { "input       \(port($0))" } + summary.outputs.map { "output      \(port($0))" }

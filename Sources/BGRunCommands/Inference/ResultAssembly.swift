@@ -5,6 +5,7 @@ import ImageCodecs
 import ImageExport
 import InferenceData
 import Locking
+import SystemText
 import TaskStore
 
 /// Makes the files that were asked for of what all batches left.
@@ -83,15 +84,15 @@ struct ResultAssembly: Sendable {
 
     /// Takes away what batches left.
     func removeParts() {
-        let folder = open(partsFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        let folder = open(partsFolder.systemBytes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return }
         defer { close(folder) }
-        let names = ((try? FileManager.default.contentsOfDirectory(atPath: partsFolder)) ?? []).filter {
+        let names = (SystemFile.names(in: partsFolder) ?? []).filter {
             $0.hasPrefix(".bgrun-") || $0.hasSuffix(".json") || $0.hasSuffix(".npy")
         }
         // The kernel gives blocks back side by side.
-        DispatchQueue.concurrentPerform(iterations: names.count) { unlinkat(folder, names[$0], 0) }
-        rmdir(partsFolder)
+        DispatchQueue.concurrentPerform(iterations: names.count) { unlinkat(folder, names[$0].systemBytes, 0) }
+        rmdir(partsFolder.systemBytes)
     }
 
     private func finishArray(_ output: Int) throws {
@@ -125,10 +126,10 @@ struct ResultAssembly: Sendable {
 
     private func lines(_ batch: StandingBatch, _ item: InferenceItem) throws -> [UInt8] {
         if batch.standing.isCurrent, batch.note == nil {
-            guard let part = FileManager.default.contents(atPath: item.part) else {
+            guard let part = SystemFile.contents(item.part) else {
                 throw ExportFailure("outputFailed", "\(item.part): \(String(cString: strerror(errno)))")
             }
-            return Array(part)
+            return part
         }
         let missing = ItemResult.Failure(code: "noResult", reason: "its batch could not be computed")
         let problems = Dictionary((batch.note?.problems ?? []).map { ($0.input, $0.failure) }) { first, _ in first }

@@ -1,6 +1,7 @@
 import Glibc
 import ImageCodecs
 import InferenceData
+import SystemText
 import TaskStore
 
 /// What stands of a batch.
@@ -37,7 +38,7 @@ final class StandingRows: Sendable {
             let (gathered, placed) = (ExistingFile(rows), ExistingFile(result))
             // Where a link stands in for a rename, a kill can leave both names.
             let isPlaced = placed != nil && (gathered == nil || gathered?.key == placed?.key)
-            files.append(open(isPlaced ? result : rows, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+            files.append(open((isPlaced ? result : rows).systemBytes, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
             arePlaced.append(isPlaced)
         }
         (self.files, self.arePlaced, rowCount) = (files, arePlaced, plan.rowCount)

@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import SystemText
 
 /// One spelling for each file: from the root, without `.`, `..` and links, so that every way to write a command is the
 /// same command.
@@ -23,7 +23,8 @@ enum CanonicalPath {
     static func input(_ path: String) -> String {
         let parts = components(absolute(path))
         var status = stat()
-        let isFolder = stat("/" + parts.joined(separator: "/"), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        let whole = "/" + parts.joined(separator: "/")
+        let isFolder = stat(whole.systemBytes, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         guard let name = parts.last, name != "..", !isFolder else { return folder(path) }
         let parent = folder("/" + parts.dropLast().joined(separator: "/"))
         return parent == "/" ? "/" + name : parent + "/" + name
@@ -37,7 +38,7 @@ enum CanonicalPath {
     }
 
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        path.utf8.first == UInt8(ascii: "/") ? path : (ProcessTexts.folder ?? "") + "/" + path
     }
 
     private static func components(_ path: String) -> [String] {

@@ -1,6 +1,7 @@
 import ChunkedCompute
 import ImageCodecs
 import ImageExport
+import SystemText
 import TaskStore
 
 extension ExportPlanner {
@@ -53,11 +54,13 @@ extension ExportPlanner {
     }
 
     private func obstacle(_ candidate: Candidate) -> (code: String, reason: String)? {
-        let bytes = candidate.path.utf8
-        if bytes.count > Self.maxPathBytes {
-            return ("nameTooLong", "the path of its output has \(bytes.count) bytes; \(Self.maxPathBytes) are possible")
+        let count = candidate.path.systemByteCount
+        if count > Self.maxPathBytes {
+            return ("nameTooLong", "the path of its output has \(count) bytes; \(Self.maxPathBytes) are possible")
         }
-        let longest = bytes.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
+        let longest =
+            count <= Self.maxNameBytes
+            ? 0 : candidate.path.systemBytes.split(separator: CChar(UInt8(ascii: "/"))).map(\.count).max() ?? 0
         if longest > Self.maxNameBytes {
             return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
         }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemText
 import TaskStore
 
 /// A file's place in its file system: equal for two names of one file.
@@ -14,7 +15,7 @@ struct FileKey: Hashable, Sendable {
     /// nil where nothing is there. Links are followed.
     init?(ofFileAt path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard stat(path.systemBytes, &status) == 0 else { return nil }
         self.init(status)
     }
 }
@@ -67,7 +68,7 @@ struct InputScan {
 
     init(_ inputs: [String], excluding outputFolder: String, shouldStop: @escaping () -> Bool = { false }) {
         var status = stat()
-        excluded = stat(outputFolder, &status) == 0 ? [FileKey(status)] : []
+        excluded = stat(outputFolder.systemBytes, &status) == 0 ? [FileKey(status)] : []
         self.shouldStop = shouldStop
         roots = inputs
         for input in inputs {
@@ -77,9 +78,9 @@ struct InputScan {
 
     private mutating func add(named path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else {
+        guard stat(path.systemBytes, &status) == 0 else {
             let reason = errno == ENOENT ? "it does not exist" : Self.lastError()
-            missing.append(InputProblem(path: path, code: "missing", reason: Self.reason(path, reason)))
+            missing.append(InputProblem(path: path, code: "missing", reason: reason))
             return
         }
         if status.st_mode & S_IFMT == S_IFDIR {
@@ -98,11 +99,10 @@ struct InputScan {
             return
         }
         for name in names {
-            let child = path.hasSuffix("/") ? path + name : path + "/" + name
+            let child = path.utf8.last == UInt8(ascii: "/") ? path + name : path + "/" + name
             var status = stat()
-            guard lstat(child, &status) == 0 else {
-                let reason = Self.reason(child, Self.lastError())
-                problems.append(InputProblem(path: child, code: "unreadable", reason: reason))
+            guard lstat(child.systemBytes, &status) == 0 else {
+                problems.append(InputProblem(path: child, code: "unreadable", reason: Self.lastError()))
                 continue
             }
             switch status.st_mode & S_IFMT {
@@ -118,7 +118,7 @@ struct InputScan {
 
     private mutating func addLink(_ path: String, folder: String) {
         var target = stat()
-        guard stat(path, &target) == 0 else {
+        guard stat(path.systemBytes, &target) == 0 else {
             let reason =
                 switch errno {
                 case ELOOP: "the link leads back to itself"
@@ -145,8 +145,7 @@ struct InputScan {
             )
             return
         }
-        let name =
-            path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        let name = SystemFile.name(path)
         guard seen.insert(Seen(key: FileKey(status), folder: PathKey(folder), name: PathKey(name))).inserted else {
             return
         }
@@ -158,17 +157,7 @@ struct InputScan {
 
     /// Names in a folder that are not hidden, in order of their bytes; nil when it cannot be read.
     private static func names(in path: String) -> [String]? {
-        guard let folder = opendir(path) else { return nil }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            // A name that is not UTF-8 is shown with replacement characters and not found under them.
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        SystemFile.names(in: path)?.filter { $0.utf8.first != UInt8(ascii: ".") }
     }
 
     /// What a thing is that is no file, in a word.
@@ -180,11 +169,6 @@ struct InputScan {
         case S_IFCHR, S_IFBLK: "device"
         default: "special file"
         }
-    }
-
-    /// Names are read as UTF-8: a name of other bytes is shown with replacement characters and not found under them.
-    private static func reason(_ path: String, _ reason: String) -> String {
-        path.unicodeScalars.contains("\u{fffd}") ? "its name is not UTF-8" : reason
     }
 
     private static func lastError() -> String { String(cString: strerror(errno)) }

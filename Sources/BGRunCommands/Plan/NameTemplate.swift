@@ -58,7 +58,8 @@ struct NameTemplate: Hashable, Sendable {
             }
         }.joined()
         let components = rendered.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        guard let last = components.last, !rendered.hasSuffix("/"), last != ".", !rendered.utf8.contains(0),
+        guard let last = components.last, rendered.utf8.last != UInt8(ascii: "/"), last != ".",
+            !rendered.utf8.contains(0),
             !components.contains("..")
         else { return nil }
         return components.filter { $0 != "." }.joined(separator: "/")
@@ -70,7 +71,8 @@ extension NameTemplate.Values {
         switch placeholder {
         case "dir": return folder
         case "stem": return Self.stem(inputName)
-        case "type": return String(inputName.dropFirst(Self.stem(inputName).count + 1))
+        case "type":
+            return Self.dot(inputName).map { String(inputName[inputName.utf8.index(after: $0)...]) } ?? ""
         case "ext": return format.fileExtension
         case "size": return size
         case "format": return format.rawValue
@@ -82,8 +84,13 @@ extension NameTemplate.Values {
 
     /// The name without its extension; a name that is all extension is kept whole.
     static func stem(_ name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
-        return String(name[..<dot])
+        dot(name).map { String(name[..<$0]) } ?? name
+    }
+
+    /// Where the extension begins, as a byte: what follows a dot may be a mark that is set above it.
+    private static func dot(_ name: String) -> String.Index? {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
+        return dot
     }
 }
 
@@ -111,7 +118,7 @@ extension ImageFormat {
     /// The format a file of this name is written in when none was asked for: that of its name where it can be
     /// written, else JPEG. Reading goes by content; writing by name, so that a file and its extension agree.
     static func written(forInputNamed name: String) -> ImageFormat {
-        switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
+        switch name.utf8.lastIndex(of: UInt8(ascii: ".")).map({ name[$0...].lowercased() }) {
         case ".png": .png
         case ".webp": .webp
         case ".avif": .avif

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import SystemText
 import TaskStore
 
 /// Finds outputs that would land outside the output folder through links that stand inside it.
@@ -28,10 +29,9 @@ struct OutputFolderGuard {
 
     /// The path without links; nil when nothing is there.
     static func resolved(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
+        guard let real = realpath(path.systemBytes, nil) else { return nil }
         defer { free(real) }
-        // A path that is not UTF-8 would be another one as a string.
-        return String(validatingCString: real)
+        return String(system: real)
     }
 }
 
@@ -43,7 +43,7 @@ struct ExistingFile {
 
     init?(_ path: String) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
+        guard lstat(path.systemBytes, &status) == 0 else { return nil }
         isRegular = status.st_mode & S_IFMT == S_IFREG
         identity = FileIdentity(status)
         key = FileKey(status)
@@ -53,7 +53,7 @@ struct ExistingFile {
 /// Looks at the first bytes of a file.
 enum ContentCheck {
     static func looksLikePicture(_ path: String) -> Bool {
-        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let fd = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         // What cannot be read stays in, so that it is reported.
         guard fd >= 0 else { return true }
         defer { close(fd) }
@@ -92,6 +92,16 @@ enum JSONText {
         guard let data = try? encoder.encode(value) else {
             preconditionFailure("\(type(of: value)) has a value that JSON cannot hold")
         }
-        return String(decoding: data, as: UTF8.self)
+        return escaped(String(decoding: data, as: UTF8.self))
+    }
+
+    /// The same JSON, with the characters that stand for bytes which are not UTF-8 written as escapes: a text output would
+    /// show them to a person.
+    private static func escaped(_ json: String) -> String {
+        guard json.holdsForeignBytes else { return json }
+        return json.unicodeScalars.reduce(into: "") { text, scalar in
+            guard let byte = ForeignBytes.byte(scalar) else { return text.unicodeScalars.append(scalar) }
+            text += "\\udbff\\ude" + String(byte, radix: 16)
+        }
     }
 }

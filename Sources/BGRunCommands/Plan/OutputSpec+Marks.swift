@@ -1,5 +1,6 @@
 import ImageCodecs
 import ImageExport
+import SystemText
 
 extension OutputSpec {
     /// The parts of a ``TextMark`` as they were given, in any order.
@@ -19,6 +20,14 @@ extension OutputSpec {
             text: line, font: MarkFile(path: text.font ?? "DejaVu Sans"), style: text.style ?? .text,
             color: text.color ?? [255, 255, 255])
         return spec
+    }
+
+    /// A text that goes into pictures or their metadata, where bytes that are no characters have no meaning.
+    static func text(_ key: String, _ text: String) throws(Mistake) -> String {
+        guard !text.holdsForeignBytes else {
+            throw Mistake(description: "\(key) is a text in UTF-8, and \"\(text.shown)\" is not")
+        }
+        return text
     }
 
     static func selection(_ text: String) throws(Mistake) -> MetadataSelection {
@@ -66,6 +75,7 @@ extension OutputSpec {
     /// One line, with placeholders that are known.
     static func markText(_ text: String) throws(Mistake) -> String {
         guard !text.contains(where: \.isNewline) else { throw Mistake(description: "watermark-text is one line") }
+        _ = try Self.text("watermark-text", text)
         var rest = text[...]
         while let open = rest.firstIndex(of: "{") {
             guard let close = rest[open...].firstIndex(of: "}") else {

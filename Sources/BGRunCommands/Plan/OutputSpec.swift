@@ -59,8 +59,8 @@ struct OutputSpec: Hashable, Sendable {
         case "color": settings.colorSpace = try Self.choice(key, required(key, value))
         case "metadata": settings.metadata = try Self.selection(required(key, value))
         case "no-gain-map": settings.leavesOutGainMap = try flag(key, value) ? true : nil
-        case "artist": settings.artist = try required(key, value)
-        case "copyright": settings.copyright = try required(key, value)
+        case "artist": settings.artist = try Self.text(key, required(key, value))
+        case "copyright": settings.copyright = try Self.text(key, required(key, value))
         case "watermark": settings.pictureMark = try Self.pictureMark(required(key, value))
         case "watermark-text": text.text = try Self.markText(required(key, value))
         case "text-style": text.style = try Self.markStyle(key, required(key, value), from: .text)

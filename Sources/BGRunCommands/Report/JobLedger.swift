@@ -1,4 +1,5 @@
 import Foundation
+import SystemText
 import TaskModel
 
 /// Takes down how each input ended: counts, the report file, the list of failures, the live line.
@@ -55,7 +56,7 @@ final class JobLedger {
             if keepsAllProblems || problems.count < Self.maxListed { problems.append(record) }
         }
         if record.code == "notAPicture" {
-            let name = PictureNames.fileExtension(record.input.split(separator: "/").last.map(String.init) ?? "")
+            let name = PictureNames.fileExtension(SystemFile.name(record.input))
             strangers[name.map { "." + $0 } ?? "without extension", default: 0] += 1
         }
         if let used = record.device, used != "cpu", record.status != .failed { device = used }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemText
 
 /// The file of `--report`: a line of JSON for each input, written as they end.
 final class ReportFile {
@@ -33,7 +34,7 @@ final class ReportFile {
         }
         // Not emptied yet, because it could be an input; and nobody is waited for, because nobody might come.
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-        descriptor = isOwn ? open(path, flags, mode_t(0o666)) : STDOUT_FILENO
+        descriptor = isOwn ? open(path.systemBytes, flags, mode_t(0o666)) : STDOUT_FILENO
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
             let reason = errno == ENXIO ? "nobody reads from it" : String(cString: strerror(errno))

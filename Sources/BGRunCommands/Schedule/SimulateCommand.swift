@@ -2,6 +2,7 @@ import ArgumentParser
 import DescribedFile
 import FoundationEssentials
 import ScheduleSimulation
+import SystemText
 import TaskModel
 
 /// `bgrun simulate`.
@@ -80,7 +81,7 @@ struct PlayCommand: ParsableCommand {
 
     func run() throws {
         let environment = ProcessInfo.processInfo.environment
-        if let svg, !force, FileManager.default.fileExists(atPath: svg) { throw WholeFile.exists(svg) }
+        if let svg, !force, SystemFile.exists(svg) { throw WholeFile.exists(svg) }
         let timeline = VirtualDay.timeline(of: try DescribedDay.read(trace))
         let told = try why.map { try SpanHistory(timeline, of: $0, in: trace) }
         if let svg { try WholeFile.write(SVGTimeline.draw(timeline), to: svg, replacing: force) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SystemText
 
 /// Writes a file whole or not at all: under another name first, which its own name replaces at the end.
 enum WholeFile {
@@ -9,22 +10,23 @@ enum WholeFile {
     ///   - replacing: Whether a file that is there may go.
     /// - Throws: An exit status, after telling on standard error what is wrong; the file is as it was.
     static func write(_ text: String, to path: String, replacing: Bool) throws {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let temporary = "\(folder).bgrun-\(getpid())-drawing"
-        unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let folder = SystemFile.parent(path)
+        let temporary = "\(folder)/.bgrun-\(getpid())-drawing"
+        unlink(temporary.systemBytes)
+        let descriptor = open(temporary.systemBytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw failure(path, errno, .cannotCreate) }
         var trouble = TextOutput.write(text, to: descriptor)
         if trouble == 0, fsync(descriptor) != 0 { trouble = errno }
         if close(descriptor) != 0, trouble == 0 { trouble = errno }
         guard trouble == 0 else {
-            unlink(temporary)
+            unlink(temporary.systemBytes)
             throw failure(path, trouble, .writeFailed)
         }
         // A link never replaces what is there, whoever made it meanwhile.
-        let moved = replacing ? rename(temporary, path) : link(temporary, path)
+        let (from, to) = (temporary.systemBytes, path.systemBytes)
+        let moved = replacing ? rename(from, to) : link(from, to)
         let reason = errno
-        if !replacing || moved != 0 { unlink(temporary) }
+        if !replacing || moved != 0 { unlink(temporary.systemBytes) }
         guard moved == 0 else { throw reason == EEXIST ? exists(path) : failure(path, reason, .cannotCreate) }
     }
 
@@ -39,11 +41,22 @@ enum WholeFile {
 }
 
 extension StandardOutput {
+    /// Writes bytes as they are.
+    ///
+    /// - Throws: As ``print(_:)``.
+    static func print(bytes: [UInt8]) throws {
+        let trouble = bytes.withUnsafeBufferPointer { TextOutput.write($0, to: STDOUT_FILENO) }
+        try check(trouble)
+    }
+
     /// Writes what was asked for.
     ///
     /// - Throws: An exit status, after telling on standard error what is wrong. Nobody reading is no failure.
     static func print(_ text: String) throws {
-        let trouble = write(text)
+        try check(write(text))
+    }
+
+    private static func check(_ trouble: Int32) throws {
         guard trouble == 0 || trouble == EPIPE else {
             throw Trouble.told(
                 "standard output cannot be written: \(String(cString: strerror(trouble))).", fix: "Make room for it.",

@@ -6,6 +6,7 @@ import Inference
 import OpenCLKit
 import ServiceAPI
 import ServiceClient
+import SystemText
 import TaskStore
 import WorkerPriority
 
@@ -109,13 +110,14 @@ struct HealthCheck: Encodable {
 
     private static func state(_ place: ServicePlace) -> HealthCheck {
         place.makeStateFolder()
-        guard access(place.stateFolder, W_OK) == 0 else {
+        guard access(place.stateFolder.systemBytes, W_OK) == 0 else {
             return .init(
                 "state folder", .broken, "\(place.stateFolder) cannot be written: \(String(cString: strerror(errno))).",
                 fix: "Make it writable, or set XDG_STATE_HOME to another folder.")
         }
         var volume = statvfs()
-        let free = statvfs(place.stateFolder, &volume) == 0 ? UInt64(volume.f_bavail) * UInt64(volume.f_frsize) : 0
+        let isKnown = statvfs(place.stateFolder.systemBytes, &volume) == 0
+        let free = isKnown ? UInt64(volume.f_bavail) * UInt64(volume.f_frsize) : 0
         guard free > 16 << 20 else {
             return .init(
                 "state folder", .limited, "The volume of \(place.stateFolder) has only \(free >> 20) MB left.",
@@ -169,7 +171,7 @@ struct HealthCheck: Encodable {
             return .init("after logout", .good, "There is no systemd that ends processes at logout.")
         }
         let user = ProcessInfo.processInfo.userName
-        if access("/var/lib/systemd/linger/\(user)", F_OK) == 0 {
+        if access("/var/lib/systemd/linger/\(user)".systemBytes, F_OK) == 0 {
             return .init("after logout", .good, "Jobs go on after logout (linger is on).")
         }
         return .init(

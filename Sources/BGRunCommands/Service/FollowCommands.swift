@@ -5,6 +5,7 @@ import ScheduleSimulation
 import SchedulingCore
 import ServiceAPI
 import ServiceClient
+import SystemText
 import TaskModel
 
 /// `bgrun attach`.
@@ -165,8 +166,8 @@ struct RunCommand: ParsableCommand {
         let now = Date().timeIntervalSince1970
         let begin = (at.flatMap(Self.wait) ?? after?.duration).map { now + $0.inSeconds }
         let submission = JobSubmission(
-            work: .command, arguments: command, folder: FileManager.default.currentDirectoryPath,
-            environment: ProcessInfo.processInfo.environment, umask: FileMask.own,
+            work: .command, arguments: command, folder: ProcessTexts.folder ?? "/",
+            environment: ProcessTexts.environment, umask: FileMask.own,
             mode: hasConditions ? .processing : .continued,
             title: title ?? command.joined(separator: " "),
             name: "run.\(UInt64(now * 1e6))-\(getpid())", requiresExternalPower: requiresPower,

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ServiceAPI
 import ServiceClient
+import SystemText
 import TaskModel
 
 /// `bgrun jobs`.
@@ -220,7 +221,7 @@ struct LogsCommand: ParsableCommand {
 
     func run() throws {
         let log = try ServiceAccess.ask { client throws(ServiceClient.Failure) in try client.log(of: job.id) }
-        let text = String(decoding: log, as: UTF8.self)
-        try StandardOutput.print(json ? JSONText.encode(Log(id: job.id, text: text)) + "\n" : text)
+        guard json else { return try StandardOutput.print(bytes: Array(log)) }
+        try StandardOutput.print(JSONText.encode(Log(id: job.id, text: String(system: Array(log)))) + "\n")
     }
 }

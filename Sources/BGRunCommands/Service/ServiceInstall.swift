@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import ServiceAPI
+import SystemText
 
 extension ServiceCommand {
     /// `bgrun service install`.
@@ -73,7 +74,7 @@ extension ServiceCommand {
 
         func run() throws {
             _ = Install.systemctl(["disable", "--now", "bgrun.socket", "bgrun.service"])
-            for name in SystemdUnits.names { unlink(Install.folder + "/" + name) }
+            for name in SystemdUnits.names { unlink((Install.folder + "/" + name).systemBytes) }
             _ = Install.systemctl(["daemon-reload"])
         }
     }

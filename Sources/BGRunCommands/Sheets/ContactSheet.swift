@@ -3,6 +3,7 @@ import ChunkedCompute
 import Foundation
 import ImageCodecs
 import ImageExport
+import SystemText
 import TaskModel
 import TaskStore
 
@@ -119,8 +120,13 @@ final class ContactSheet {
     /// Whether a file says of itself that this command made it. Its bytes are searched, since no picture is decoded before
     /// this process has given up its rights.
     private static func isPage(_ path: String) -> Bool {
-        let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        return file?.range(of: Data(SheetPage.mark(of: creator).utf8)) != nil
+        let mark = Data(SheetPage.mark(of: creator).utf8)
+        return SystemFile.withMappedBytes(path) { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            let file = Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none)
+            return file.range(of: mark) != nil
+        } ?? false
     }
 
     /// How many pictures a page has at most, of so many in all.
@@ -159,7 +165,7 @@ final class ContactSheet {
                 note(photo.path, .damaged, "damaged", picture.damage.joined(separator: "; "))
             }
             summary.shown += 1
-            return SheetTile(picture: picture, caption: command.captions == .name ? photo.name : nil)
+            return SheetTile(picture: picture, caption: command.captions == .name ? photo.name.shown : nil)
         } catch {
             let failure = ImageExporter.failure(error)
             note(photo.path, .failed, failure.code, failure.reason)

@@ -2,6 +2,7 @@ import ChunkedCompute
 import Glibc
 import ImageCodecs
 import ImageExport
+import SystemText
 
 /// Carries out `bgrun preview`.
 struct Preview {
@@ -48,7 +49,7 @@ struct Preview {
 
     private func makePicture() throws {
         var status = stat()
-        guard stat(input, &status) == 0 else {
+        guard stat(input.systemBytes, &status) == 0 else {
             throw SheetRefusal("missingInput", .missingInput, "\(input) does not exist.", fix: "Name a picture.")
         }
         try output.check(pages: 1, inputs: [FileKey(status)])

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import SystemText
 import TaskStore
 
 /// The file, or the files, that a command makes pages of pictures into.
@@ -56,19 +57,20 @@ struct SheetOutput {
     /// Files beside the sheet that have the names of pages of it, in order of their bytes.
     var standingPages: [String] {
         let folder = OutputFolderGuard.parent(path)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let names = SystemFile.names(in: folder) ?? []
         let paths = names.map { folder == "/" ? "/" + $0 : folder + "/" + $0 }
         return paths.filter { path in
             var status = stat()
             // What is no file is not opened.
-            return hasPageName(path) && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            return hasPageName(path) && stat(path.systemBytes, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// Where the extension begins.
     private var dot: String.Index {
-        let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        return path[name...].lastIndex(of: ".") ?? path.endIndex
+        let bytes = path.utf8
+        let name = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? bytes.startIndex
+        return bytes[name...].lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
     }
 
     /// - Parameters:
@@ -79,7 +81,7 @@ struct SheetOutput {
         if let ending = WorkEnding.missingLibrary(of: [format]) { throw SheetRefusal(ending) }
         for path in (0..<pages).map({ path(page: $0, of: pages) }) {
             var status = stat()
-            guard stat(path, &status) == 0 else { continue }
+            guard stat(path.systemBytes, &status) == 0 else { continue }
             guard !inputs.contains(FileKey(status)) else {
                 throw SheetRefusal(
                     "overwritesInput", .usage, "overwritesInput: \(path) is an input itself.",

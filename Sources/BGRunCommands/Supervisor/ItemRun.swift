@@ -7,6 +7,7 @@ import ImageExport
 import Inference
 import JobLink
 import SchedulingCore
+import SystemText
 import TaskModel
 import TaskStore
 
@@ -494,7 +495,7 @@ final class ItemRun<Plan: WorkPlan> {
             var inputs: [Int32] = []
             defer { for input in inputs { close(input) } }
             for file in plan.inputs(of: index) {
-                let input = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                let input = open(file.path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
                 if input < 0 {
                     let reason = String(cString: strerror(errno))
                     guard plan.inputs(of: index).count > 1 else {

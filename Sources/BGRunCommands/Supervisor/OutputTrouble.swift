@@ -1,5 +1,6 @@
 package import ChunkedCompute
 import Glibc
+import SystemText
 
 /// Tells a bad item from an output volume that takes nothing any more, so that a job stops at once instead of failing
 /// ten thousand times.
@@ -39,21 +40,21 @@ package struct OutputTrouble {
     /// mounted again, of those that keep one (statvfs(3), `f_fsid`). nil when it is not told.
     static func volume(of folder: String) -> Int64? {
         var volume = statvfs()
-        guard statvfs(nearestFolder(folder), &volume) == 0, volume.f_fsid != 0 else { return nil }
+        guard statvfs(nearestFolder(folder).systemBytes, &volume) == 0, volume.f_fsid != 0 else { return nil }
         return Int64(bitPattern: UInt64(volume.f_fsid))
     }
 
     /// The nearest folder at or above a path that exists.
     static func nearestFolder(_ path: String) -> String {
         var folder = path
-        while access(folder, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
+        while access(folder.systemBytes, F_OK) != 0, folder != "/" { folder = OutputFolderGuard.parent(folder) }
         return folder
     }
 
     /// The nearest folder above a path that exists, when it cannot be written.
     static func unwritableFolder(above path: String) -> String? {
         let folder = nearestFolder(OutputFolderGuard.parent(path))
-        return access(folder, W_OK | X_OK) == 0 ? nil : folder
+        return access(folder.systemBytes, W_OK | X_OK) == 0 ? nil : folder
     }
 }
 

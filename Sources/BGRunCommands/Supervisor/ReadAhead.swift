@@ -2,6 +2,7 @@ import CProcess
 import Dispatch
 import Glibc
 import Synchronization
+import SystemText
 
 /// Has files read into memory before workers ask for them, one after the other, on a thread of its own.
 ///
@@ -24,7 +25,7 @@ final class ReadAhead: Sendable {
 
     /// Has an input of an item read, unless it is there. Returns at once.
     func read(_ path: String, bytes: Int64, for item: Int) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let file = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return }
         let last = off_t(max(bytes, 1) - 1)
         if [0, last / 2, last].allSatisfy({ bg_is_at_hand(file, $0) }) {

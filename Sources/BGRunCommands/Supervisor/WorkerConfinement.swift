@@ -7,6 +7,7 @@ import Inference
 import JobLink
 import OpenCLKit
 import ResourceProbe
+import SystemText
 
 /// How a worker gives up its rights before its first item.
 ///
@@ -98,9 +99,9 @@ enum WorkerEscapes {
         switch verb {
         case "read": opens(target, O_RDONLY)
         case "write": opens(target, O_WRONLY | O_CREAT)
-        case "remove": unlink(target) == 0
+        case "remove": unlink(target.systemBytes) == 0
         case "descriptor": fcntl(Int32(target) ?? -1, F_GETFD) >= 0
-        case "list": opendir(target).map { closedir($0) } != nil
+        case "list": opendir(target.systemBytes).map { closedir($0) } != nil
         case "run": starts(target)
         case "abandon": opens("\(target)/.bgrun-\(getpid())-1", O_WRONLY | O_CREAT) && raise(SIGKILL) == 0
         case "signal": kill(getppid(), SIGCONT) == 0
@@ -112,7 +113,7 @@ enum WorkerEscapes {
     }
 
     private static func opens(_ path: String, _ flags: Int32) -> Bool {
-        let fd = open(path, flags | O_CLOEXEC, 0o600)
+        let fd = open(path.systemBytes, flags | O_CLOEXEC, 0o600)
         if fd >= 0 { close(fd) }
         return fd >= 0
     }
@@ -125,9 +126,9 @@ enum WorkerEscapes {
 
     private static func starts(_ program: String) -> Bool {
         var process = pid_t()
-        let arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), nil]
+        let arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program.systemBytes), nil]
         defer { arguments.forEach { free($0) } }
-        let status = posix_spawn(&process, program, nil, nil, arguments, environ)
+        let status = posix_spawn(&process, program.systemBytes, nil, nil, arguments, environ)
         if status == 0 { waitpid(process, nil, 0) }
         errno = status
         return status == 0

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import ImageExport
+import SystemText
 import TaskStore
 
 /// Which pictures of a folder are to be looked at, and what is known without opening any.
@@ -59,8 +60,8 @@ struct VerifyPlan: WorkPlan {
     /// What stands at the path of an output in place of a file, in words; nil where nothing does.
     private static func whatStands(at path: String) -> String? {
         var status = stat()
-        guard stat(path, &status) == 0 else {
-            return lstat(path, &status) == 0 ? "a link that leads nowhere stands there" : nil
+        guard stat(path.systemBytes, &status) == 0 else {
+            return lstat(path.systemBytes, &status) == 0 ? "a link that leads nowhere stands there" : nil
         }
         return "a \(InputScan.kind(status)) stands there"
     }
@@ -69,7 +70,7 @@ struct VerifyPlan: WorkPlan {
     /// looked at may be there.
     private static func isGone(_ path: String) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }
+        guard stat(path.systemBytes, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }
         return status.st_mode & S_IFMT != S_IFREG
     }
 
@@ -120,9 +121,9 @@ extension InputFile {
     /// A file that stands at the path of an output; nil where none does. A link counts as what it leads to.
     fileprivate init?(output path: String) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard stat(path.systemBytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         self.init(
-            path: path, folder: "", name: (path as NSString).lastPathComponent, identity: FileIdentity(status),
+            path: path, folder: "", name: SystemFile.name(path), identity: FileIdentity(status),
             key: FileKey(status), isNamed: true)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ImageCodecs
 import SchedulingCore
+import SystemText
 import TaskModel
 import TaskStore
 
@@ -24,7 +25,7 @@ struct VerifyWork: Work {
     /// Set where something else than a folder was named: for other kinds of work, that is an output that cannot be made.
     var refusal: WorkEnding? {
         var status = stat()
-        guard stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
+        guard stat(folder.systemBytes, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
         let kind = status.st_mode & S_IFMT == S_IFREG ? "file" : InputScan.kind(status)
         return .refused(
             "notAFolder", .usage,

@@ -3,6 +3,7 @@ import Glibc
 import Locking
 import SchedulingCore
 import SystemConditions
+import SystemText
 import TaskModel
 
 extension InProcessHost {
@@ -34,7 +35,7 @@ extension InProcessHost {
     private static func hasRoom(_ folder: String) -> Bool {
         var status = statvfs()
         var path = folder
-        while statvfs(path, &status) != 0, path != "/" { path = OutputFolderGuard.parent(path) }
+        while statvfs(path.systemBytes, &status) != 0, path != "/" { path = OutputFolderGuard.parent(path) }
         let bytes = Double(status.f_blocks) * Double(status.f_frsize)
         return bytes >= 2 * ConditionThresholds.standard.outputVolume.resume
     }

@@ -1,5 +1,6 @@
 import Glibc
 import ImageCodecs
+import SystemText
 import TaskStore
 
 /// Files that workers read beside the inputs, such as a model, as they were when the job looked at them.
@@ -50,6 +51,6 @@ struct SideFiles {
 
     private static func identity(_ path: String) -> FileIdentity? {
         var status = stat()
-        return stat(path, &status) == 0 ? FileIdentity(status) : nil
+        return stat(path.systemBytes, &status) == 0 ? FileIdentity(status) : nil
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemText
 package import TaskStore
 
 /// Where state is kept between runs: `$XDG_STATE_HOME/bgrun`, by default `~/.local/state/bgrun`.
@@ -26,7 +27,7 @@ package struct JobLock: ~Copyable {
     package init?(path: String) throws(StoreError) {
         self.path = path
         while true {
-            let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            let fd = open(path.systemBytes, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             guard fd >= 0 else { throw Self.failure(path, errno) }
             guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
                 let reason = errno
@@ -45,7 +46,7 @@ package struct JobLock: ~Copyable {
     }
 
     deinit {
-        unlink(path)
+        unlink(path.systemBytes)
         close(descriptor)
     }
 
@@ -85,15 +86,15 @@ enum Leftovers {
 
     private static func remove(from folders: Set<String>, where isLeft: (pid_t, stat) -> Bool) {
         for folder in folders {
-            guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
+            guard let names = SystemFile.names(in: folder) else { continue }
             for name in names where name.hasPrefix(".bgrun-") {
                 let parts = name.split(separator: "-")
                 guard parts.count == 3, let process = pid_t(parts[1]) else { continue }
                 var status = stat()
-                guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+                guard lstat((folder + "/" + name).systemBytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
                     status.st_uid == geteuid(), isLeft(process, status)
                 else { continue }
-                unlink(folder + "/" + name)
+                unlink((folder + "/" + name).systemBytes)
             }
         }
     }

@@ -5,6 +5,7 @@ import ImageExport
 import JobLink
 import SchedulingCore
 import ServiceAPI
+import SystemText
 import TaskModel
 import TaskStore
 
@@ -43,8 +44,8 @@ struct WorkSession<Kind: Work> {
     private static func submit(_ work: Kind, _ flags: JobFlags) throws -> ExitCode {
         let request = work.request
         let submission = JobSubmission(
-            work: .bgrun, arguments: Array(CommandLine.arguments.dropFirst()),
-            folder: FileManager.default.currentDirectoryPath, environment: ProcessInfo.processInfo.environment,
+            work: .bgrun, arguments: Array(ProcessTexts.arguments.dropFirst()),
+            folder: ProcessTexts.folder ?? "/", environment: ProcessTexts.environment,
             umask: FileMask.own, title: request.title, subtitle: request.subtitle,
             name: String(request.identifier.rawValue.dropFirst(Program.identifier.count + 1)),
             requiresGPU: flags.gpu, prefersGPU: flags.preferGpu, initiator: request.initiator,
@@ -90,7 +91,7 @@ struct WorkSession<Kind: Work> {
 
     private mutating func carryOut() throws(StoreError) -> WorkEnding {
         var status = stat()
-        if stat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+        if stat(folder.systemBytes, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             return .refused(
                 "outputFolder", .cannotCreate,
                 "bgrun: nothing was started.\n  outputFolder: \(folder.onOneLine) is a file, not a folder\n")
@@ -130,7 +131,7 @@ struct WorkSession<Kind: Work> {
         defer { withExtendedLifetime(lock) {} }
         let last = try store.lookUp(work.request.identifier)
         let volume = OutputTrouble.volume(of: folder)
-        if host != nil, let last, last.continues, access(folder, F_OK) != 0,
+        if host != nil, let last, last.continues, access(folder.systemBytes, F_OK) != 0,
             let cause = causeOfAbsence(of: folder, before: last.volume, now: volume)
         {
             var ending = WorkEnding(
@@ -142,7 +143,7 @@ struct WorkSession<Kind: Work> {
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
         if let folder = plan.unwritableFolder(folder) {
-            let reason = access(folder, W_OK) == 0 ? "" : " (\(String(cString: strerror(errno))))"
+            let reason = access(folder.systemBytes, W_OK) == 0 ? "" : " (\(String(cString: strerror(errno))))"
             return .refused(
                 "outputFolder", .cannotCreate,
                 "bgrun: nothing can be written in \(folder.onOneLine)\(reason). Make it writable.\n")

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 import NIOPosix
+import SystemText
 
 /// The socket that requests come by, and the serving of them.
 enum ServiceSocket {
@@ -64,7 +65,7 @@ enum ServiceSocket {
                 child.setup(channel: $0, logger: log)
             }
             // Only its owner may connect. The folder is theirs alone.
-            chmod(path, 0o600)
+            chmod(path.systemBytes, 0o600)
         case .passed(let descriptor):
             server = try await bootstrap.bind(descriptor) { child.setup(channel: $0, logger: log) }
         }

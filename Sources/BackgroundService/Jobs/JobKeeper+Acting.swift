@@ -5,6 +5,7 @@ import JobLink
 import SchedulingCore
 import ServiceAPI
 import Locking
+import SystemText
 import TaskModel
 import TaskStore
 import WorkerPriority
@@ -141,7 +142,7 @@ extension JobKeeper {
     private func plan(
         _ job: JobID, _ submission: JobSubmission, _ launch: SchedulerAction.Launch
     ) -> JobProcess.Plan {
-        var environment = submission.environment.isEmpty ? ProcessInfo.processInfo.environment : submission.environment
+        var environment = submission.environment.isEmpty ? ProcessTexts.environment : submission.environment
         environment["BGRUN_JOB"] = "\(job)"
         environment[JobAttempt.variable] = "\(launch.attempt)"
         // For those that ask for none it is theirs to look for one.

@@ -6,6 +6,7 @@ package import SchedulingCore
 package import ServiceAPI
 import Locking
 package import SystemConditions
+import SystemText
 import TaskModel
 package import TaskStore
 
@@ -156,7 +157,7 @@ package final class JobKeeper: Sendable {
             throw Refusal(code: "noCommand", sentence: "There is no command to run.", fix: "Name one in arguments.")
         }
         var status = stat()
-        guard submission.folder.hasPrefix("/"), stat(submission.folder, &status) == 0,
+        guard submission.folder.hasPrefix("/"), stat(submission.folder.systemBytes, &status) == 0,
             status.st_mode & S_IFMT == S_IFDIR
         else {
             throw Refusal(

@@ -4,6 +4,7 @@ import Glibc
 import JobLink
 import ServiceAPI
 import Locking
+import SystemText
 import TaskModel
 
 /// The process that does the work of a job, in a session of its own, seen from the service.
@@ -155,10 +156,10 @@ final class JobProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(
-            &actions, STDOUT_FILENO, plan.log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
+            &actions, STDOUT_FILENO, plan.log.systemBytes, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         posix_spawn_file_actions_adddup2(&actions, child, PacketChannel.childDescriptor)
-        bg_spawn_in(&actions, plan.folder)
+        bg_spawn_in(&actions, plan.folder.systemBytes)
         bg_spawn_close_from(&actions, PacketChannel.childDescriptor + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -172,8 +173,8 @@ final class JobProcess: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &usual)
         posix_spawnattr_setflags(
             &attributes, newSession | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-        let arguments = plan.command.map { strdup($0) } + [nil]
-        let environment = plan.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let arguments = ProcessTexts.copies(plan.command)
+        let environment = ProcessTexts.copies(plan.environment.map { "\($0.key)=\($0.value)" })
         defer { (arguments + environment).forEach { free($0) } }
         guard let program = Self.program(plan.command[0], plan) else {
             throw SpawnFailure(step: plan.command[0], status: ENOENT)
@@ -182,7 +183,7 @@ final class JobProcess: Sendable {
         let status = masking.withLock { _ in
             let own = umask(plan.umask)
             defer { umask(own) }
-            return posix_spawn(&processID, program, &actions, &attributes, arguments, environment)
+            return posix_spawn(&processID, program.systemBytes, &actions, &attributes, arguments, environment)
         }
         guard status == 0 else { throw SpawnFailure(step: plan.command[0], status: status) }
         return processID
@@ -194,7 +195,7 @@ final class JobProcess: Sendable {
         if name.contains("/") { return plan.folder + "/" + name }
         let path = (plan.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         return path.map { "\($0.hasPrefix("/") ? "" : plan.folder + "/")\($0)/\(name)" }
-            .first { access($0, X_OK) == 0 }
+            .first { access($0.systemBytes, X_OK) == 0 }
     }
 }
 

@@ -1,6 +1,7 @@
 import ChunkedCompute
 import Glibc
 import ImageCodecs
+import SystemText
 
 /// Makes the marks of each output: sizes them by the output and sets their text. One per worker; keeps what the next output
 /// needs again.
@@ -39,8 +40,10 @@ package final class MarkMaker {
 
         /// `modified` counts seconds since 1970, and is what is left where the picture says nothing.
         init(path: String, _ metadata: ImageMetadata, modified: Int) {
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            stem = name.lastIndex(of: ".").map { $0 == name.startIndex ? name : String(name[..<$0]) } ?? name
+            let name = SystemFile.name(path)
+            let dot = name.utf8.lastIndex(of: UInt8(ascii: "."))
+            // A byte that is no character is put on as it is shown.
+            stem = (dot.map { $0 == name.startIndex ? name : String(name[..<$0]) } ?? name).shown
             var seconds = time_t(modified)
             var civil = tm()
             gmtime_r(&seconds, &civil)

@@ -1,5 +1,6 @@
 import CTypeset
 package import ImageCodecs
+import SystemText
 
 /// A font that lines of text are drawn with.
 package final class Typeface {
@@ -92,6 +93,6 @@ package enum FontCatalogue {
     }
 
     private static func string(_ bytes: [CChar]) -> String {
-        String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        String(system: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
     }
 }

@@ -1,5 +1,6 @@
 import CProcess
 import Glibc
+import SystemText
 
 /// The system calls that bring a file into being, so that a test can let each of them fail. They set `errno` as usual.
 package struct FileCalls: Sendable {
@@ -25,21 +26,24 @@ package struct FileCalls: Sendable {
 
     package static let system = FileCalls(
         openNameless: { folder in openat(folder, ".", bg_o_nameless | O_WRONLY | O_CLOEXEC, 0o666) },
-        create: { folder, name in openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666) },
+        create: { folder, name in
+            openat(folder, name.systemBytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        },
         write: { file, bytes in Glibc.write(file, bytes.baseAddress, bytes.count) },
         writeAt: { file, bytes, offset in pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) },
         flush: { file in fdatasync(file) },
         name: { file, folder, name in
-            linkat(AT_FDCWD, "/proc/self/fd/\(file)", folder, name, AT_SYMLINK_FOLLOW)
+            linkat(AT_FDCWD, "/proc/self/fd/\(file)", folder, name.systemBytes, AT_SYMLINK_FOLLOW)
         },
         move: moveUnlessExists,
-        replace: { from, to in renameat(from.folder, from.name, to.folder, to.name) })
+        replace: { from, to in renameat(from.folder, from.name.systemBytes, to.folder, to.name.systemBytes) })
 
     private static let moveUnlessExists: @Sendable (Name, Name) -> Int32 = { from, to in
-        if bg_rename(from.folder, from.name, to.folder, to.name, UInt32(BG_RENAME_NOREPLACE)) == 0 { return 0 }
+        let (old, new) = (from.name.systemBytes, to.name.systemBytes)
+        if bg_rename(from.folder, old, to.folder, new, UInt32(BG_RENAME_NOREPLACE)) == 0 { return 0 }
         guard [EINVAL, ENOSYS].contains(errno) else { return -1 }
         // A file system without that rename, e.g. NFS, has links; the first name is taken away by its owner.
-        return linkat(from.folder, from.name, to.folder, to.name, 0)
+        return linkat(from.folder, old, to.folder, new, 0)
     }
 
     /// Gives a file its final name in place of another one.

@@ -1,6 +1,7 @@
 import ChunkedCompute
 import Glibc
 package import ImageCodecs
+import SystemText
 
 /// Reads a whole input into memory that is kept from file to file.
 package final class InputFile {
@@ -22,7 +23,7 @@ package final class InputFile {
     ///   the pulse throws.
     package func read(_ path: String, limits: DecodeLimits, pulse: CodecPulse) throws {
         // Non-blocking, so that a pipe that took the file's place cannot hang the job; it is refused below.
-        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let fd = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard fd >= 0 else { throw ExportFailure("unreadable", String(cString: strerror(errno))) }
         defer { close(fd) }
         try read(descriptor: fd, limits: limits, pulse: pulse)

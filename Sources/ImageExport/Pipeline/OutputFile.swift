@@ -1,5 +1,6 @@
 import Glibc
 import Locking
+import SystemText
 
 /// A file that stands under its final name whole, or not at all.
 ///
@@ -48,7 +49,7 @@ package struct OutputFile: ~Copyable, Sendable {
 
     deinit {
         close(fd)
-        if let temporaryName { unlinkat(folder, temporaryName, 0) }
+        if let temporaryName { unlinkat(folder, temporaryName.systemBytes, 0) }
         close(folder)
     }
 
@@ -88,10 +89,10 @@ package struct OutputFile: ~Copyable, Sendable {
     private static func temporaryName() -> String { ".bgrun-\(getpid())-\(UInt64.random(in: 0 ..< 1 << 48))" }
 
     private static func anyFolder(of path: String) throws(ExportFailure) -> (Int32, String) {
-        let cut = path.lastIndex(of: "/")
+        let cut = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let parent = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = try OutputFolder.openAny(parent)
-        return (descriptor, cut.map { String(path[path.index(after: $0)...]) } ?? path)
+        return (descriptor, SystemFile.name(path))
     }
 }
 

@@ -1,5 +1,6 @@
 import CProcess
 import Glibc
+import SystemText
 
 /// The folder that was chosen for the outputs of a job, opened once and then known by its descriptor.
 ///
@@ -36,7 +37,7 @@ package final class OutputFolder: Sendable {
     ) throws(ExportFailure) {
         var fd = Glibc.open("/", Self.placeFlags)
         var reached = ""
-        for part in path.split(separator: "/") where fd >= 0 {
+        for part in path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init) where fd >= 0 {
             reached += "/\(part)"
             fd = Self.step(from: fd, to: String(part), making: making)
         }
@@ -87,7 +88,7 @@ package final class OutputFolder: Sendable {
     /// Whether the chosen path still names this folder.
     private var isInPlace: Bool {
         var status = stat()
-        return stat(path, &status) == 0 && Place(status) == identity
+        return stat(path.systemBytes, &status) == 0 && Place(status) == identity
     }
 
     /// Names from this folder to a path below it; nil for any other path.
@@ -109,7 +110,7 @@ package final class OutputFolder: Sendable {
             let prefix = parts[...end]
             var next = beneath(prefix)
             if next < 0 && errno == ENOENT {
-                guard mkdirat(parent, parts[end], 0o777) == 0 || errno == EEXIST else {
+                guard mkdirat(parent, parts[end].systemBytes, 0o777) == 0 || errno == EEXIST else {
                     let failure = ExportFailure.output("cannot create \(shown(prefix))")
                     close(parent)
                     throw failure
@@ -131,7 +132,7 @@ package final class OutputFolder: Sendable {
         if followsLinks {
             let resolve = UInt32(BG_RESOLVE_BENEATH | BG_RESOLVE_NO_MAGICLINKS)
             for _ in 0..<Self.maxAttempts {
-                let fd = bg_openat2(descriptor, parts.joined(separator: "/"), Self.placeFlags, 0, resolve)
+                let fd = bg_openat2(descriptor, parts.joined(separator: "/").systemBytes, Self.placeFlags, 0, resolve)
                 if fd >= 0 { return fd }
                 // EPERM is the answer of a container's filter.
                 if [ENOSYS, EPERM].contains(errno) { break }
@@ -151,13 +152,15 @@ package final class OutputFolder: Sendable {
     /// Opens a folder in a folder, which is closed; -1 and `errno` as usual, with EXDEV where there is a link instead.
     private static func step(from folder: Int32, to name: String, making: Bool) -> Int32 {
         let flags = placeFlags | O_NOFOLLOW
-        var next = openat(folder, name, flags)
-        if next < 0, making, errno == ENOENT, mkdirat(folder, name, 0o777) == 0 || errno == EEXIST {
-            next = openat(folder, name, flags)
+        var next = openat(folder, name.systemBytes, flags)
+        if next < 0, making, errno == ENOENT, mkdirat(folder, name.systemBytes, 0o777) == 0 || errno == EEXIST {
+            next = openat(folder, name.systemBytes, flags)
         }
         var reason = errno
         var status = stat()
-        if next < 0, fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
+        if next < 0, fstatat(folder, name.systemBytes, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            status.st_mode & S_IFMT == S_IFLNK
+        {
             reason = EXDEV
         }
         close(folder)
@@ -196,16 +199,16 @@ package final class OutputFolder: Sendable {
     /// Opens a folder that no job has chosen, wherever its path leads, and makes it where it is missing.
     static func openAny(_ folder: String) throws(ExportFailure) -> Int32 {
         try make(folder)
-        let fd = Glibc.open(folder, placeFlags)
+        let fd = Glibc.open(folder.systemBytes, placeFlags)
         guard fd >= 0 else { throw .output("cannot open \(folder)") }
         return fd
     }
 
     private static func make(_ folder: String) throws(ExportFailure) {
-        if access(folder, F_OK) == 0 { return }
-        let cut = folder.lastIndex(of: "/") ?? folder.startIndex
+        if access(folder.systemBytes, F_OK) == 0 { return }
+        let cut = folder.utf8.lastIndex(of: UInt8(ascii: "/")) ?? folder.startIndex
         if cut > folder.startIndex { try make(String(folder[..<cut])) }
-        guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw .output("cannot create \(folder)") }
+        guard mkdir(folder.systemBytes, 0o777) == 0 || errno == EEXIST else { throw .output("cannot create \(folder)") }
     }
 }
 

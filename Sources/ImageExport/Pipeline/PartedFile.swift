@@ -1,4 +1,5 @@
 import Glibc
+import SystemText
 
 /// A file below the output folder that several processes write, each its parts in their places, and that gets its final name
 /// once all of them are there.
@@ -18,7 +19,7 @@ package final class PartedFile: Sendable {
     package init(path: String, in folder: OutputFolder, calls: FileCalls = .system) throws(ExportFailure) {
         let (parent, name) = try folder.place(of: path)
         // A pipe of that name must not hold us up.
-        let fd = openat(parent, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        let fd = openat(parent, name.systemBytes, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         var status = stat()
         var failure: ExportFailure?
         if fd < 0 || fstat(fd, &status) != 0 {
@@ -77,6 +78,6 @@ package final class PartedFile: Sendable {
         defer { close(parent) }
         try calls.rename(place, .init(folder: parent, name: name), final, mayReplace)
         // Where a link stood in for a rename, this name still stands.
-        unlinkat(place.folder, place.name, 0)
+        unlinkat(place.folder, place.name.systemBytes, 0)
     }
 }

@@ -1,6 +1,7 @@
 package import Foundation
 import ONNXFormat
 import SwiftProtobuf
+import SystemText
 
 /// Reads ONNX models. Memory is taken for what the files hold, up to ``Limits``.
 package struct ModelImporter {
@@ -39,7 +40,7 @@ package struct ModelImporter {
         guard file.byteCount <= limits.modelBytes else {
             throw .tooLarge("\(path) has \(file.byteCount) bytes, and a model may have \(limits.modelBytes)")
         }
-        let folder = URL(filePath: path).deletingLastPathComponent().path
+        let folder = SystemFile.parent(path)
         if file.byteCount >= limits.largeWeightBytes,
             let outline = try ModelOutline(file, fewestBytes: limits.largeWeightBytes), !outline.weights.isEmpty
         {

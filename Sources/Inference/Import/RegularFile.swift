@@ -1,4 +1,5 @@
 import Foundation
+import SystemText
 
 /// A regular file that is open for reading. What is read of it has to be of one piece: a file that is written to meanwhile is
 /// not read on.
@@ -13,7 +14,7 @@ final class RegularFile: Sendable {
     init(path: String) throws(ModelError) {
         self.path = path
         // A pipe of that name must not hold us up.
-        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let opened = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw .notReadable("\(path) cannot be opened: \(String(cString: strerror(errno)))") }
         var status = stat()
         guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -31,9 +32,7 @@ final class RegularFile: Sendable {
 
     /// Where the file that was opened really lies, links followed.
     var realPath: String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, Int(PATH_MAX))
-        return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        SystemFile.target(ofLink: "/proc/self/fd/\(descriptor)")
     }
 
     /// The bytes of a part of it.

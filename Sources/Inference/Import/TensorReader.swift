@@ -1,5 +1,6 @@
 import Foundation
 import ONNXFormat
+import SystemText
 
 /// Makes tensors of their messages, with data inside the model or in files beside it.
 struct TensorReader {
@@ -159,11 +160,11 @@ struct TensorReader {
             throw .damaged("its data lies in \"\(location)\", which is outside the folder of the model")
         }
         let file = try RegularFile(path: "\(folder.isEmpty ? "." : folder)/\(location)")
-        guard let root = realpath(folder.isEmpty ? "." : folder, nil) else {
+        guard let root = realpath((folder.isEmpty ? "." : folder).systemBytes, nil) else {
             throw .notReadable("the folder \(folder) cannot be read")
         }
         defer { free(root) }
-        let base = String(cString: root)
+        let base = String(system: root)
         guard let path = file.realPath, path.hasPrefix(base.hasSuffix("/") ? base : base + "/") else {
             throw .damaged("its data lies in \"\(location)\", a link that leaves the folder of the model")
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import OpenCLKit
+import SystemText
 
 /// The SHA-256 of files, and notes of it, so that a large one is read once for it.
 ///
@@ -29,7 +30,7 @@ struct ContentNotes: Sendable {
         /// Of the file at a path; nil where there is none.
         init?(_ path: String) {
             var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
+            guard stat(path.systemBytes, &status) == 0 else { return nil }
             self.init(status)
         }
 
@@ -47,7 +48,7 @@ struct ContentNotes: Sendable {
     ///   - most: A larger file that is not known is not read.
     /// - Returns: nil also where it cannot be read, or changes meanwhile.
     func content(of path: String, most: Int) -> (Digest, State)? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         guard let state = Self.state(descriptor) else { return nil }
@@ -89,6 +90,6 @@ struct ContentNotes: Sendable {
         let paths = CacheFolder.names(in: folder).map { "\(folder)/\($0)" }
         guard paths.count > Self.capacity else { return }
         let byAge = paths.sorted { CacheFolder.changeTime(of: $0) < CacheFolder.changeTime(of: $1) }
-        for path in byAge.prefix(paths.count - Self.capacity) { unlink(path) }
+        for path in byAge.prefix(paths.count - Self.capacity) { unlink(path.systemBytes) }
     }
 }
