@@ -170,8 +170,7 @@ let package = Package(
             name: "CImageCodecs", cSettings: cSettings,
             linkerSettings: [
                 .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpmux"),
-                .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"), .linkedLibrary("exif"),
-                .linkedLibrary("dl"),
+                .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"), .linkedLibrary("dl"),
             ]),
         room("ChunkedCompute", settings: quickStart),
         room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"]),

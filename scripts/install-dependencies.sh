@@ -3,7 +3,7 @@
 # Usage: scripts/install-dependencies.sh [--tests]
 set -euo pipefail
 
-build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libexif-dev libxxhash-dev libsqlite3-dev
+build=(libjpeg62-turbo-dev libspng-dev libwebp-dev libtiff-dev liblcms2-dev libxxhash-dev libsqlite3-dev
     opencl-headers libdnnl-dev libzip-dev libfreetype-dev libfontconfig-dev libavif-dev libheif-dev libde265-dev libjxl-dev
     libraw-dev libgif-dev libopenjp2-7-dev)
 # An OpenCL runtime for CPUs proves the OpenCL lane where there is no GPU; exiftool reads back the metadata; dbusmock

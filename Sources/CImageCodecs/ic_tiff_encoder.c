@@ -139,6 +139,10 @@ static int set_tags(ic_tiff_encoder *encoder) {
         uint32_t size = (uint32_t)settings->xmp_size;
         is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_XMLPACKET, size, settings->xmp);
     }
+    if (settings->photoshop_size) {
+        uint32_t size = (uint32_t)settings->photoshop_size;
+        is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_PHOTOSHOP, size, settings->photoshop);
+    }
     // A baseline file says something: where nothing is known, that pixels are square.
     int is_known = settings->resolution_x > 0 && settings->resolution_y > 0;
     is_done = is_done && libtiff->TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, is_known ? RESUNIT_INCH : RESUNIT_NONE) &&
@@ -195,11 +199,11 @@ void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *va
 }
 
 void ic_tiff_encoder_values(
-    ic_tiff_encoder *encoder, uint32_t tag, int32_t is_wide, const void *values, uint32_t count) {
-    static char name[] = "Windows";
+    ic_tiff_encoder *encoder, uint32_t tag, int32_t type, const void *values, uint32_t count) {
+    static char name[] = "Other";
     // The library has no such tags of its own, and sets none that it does not know.
     const TIFFFieldInfo field = {
-        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, is_wide ? TIFF_SHORT : TIFF_BYTE, FIELD_CUSTOM, 1, 1, name};
+        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, (TIFFDataType)type, FIELD_CUSTOM, 1, 1, name};
     if (count == 0 || encoder->libtiff->TIFFMergeFieldInfo(encoder->tiff, &field, 1)) return;
     encoder->libtiff->TIFFSetField(encoder->tiff, tag, count, values);
 }

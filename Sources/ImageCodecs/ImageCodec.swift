@@ -45,6 +45,8 @@ package struct ImageMetadata: Sendable {
     package var exif: [UInt8]?
     /// XMP packet, UTF-8.
     package var xmp: [UInt8]?
+    /// What does not fit into a JPEG's packet, which names it by its digest.
+    package var extendedXMP: ExtendedXMP?
     /// Photoshop image resources with IPTC (the payload of a JPEG APP13 segment after its name).
     package var iptc: [UInt8]?
     /// ICC profile.
@@ -55,6 +57,8 @@ package struct ImageMetadata: Sendable {
     package var gainMapISO: [UInt8]?
     /// What the container says, beside EXIF.
     package var resolution: Resolution?
+    /// Sentences on metadata of the file that is not carried.
+    package var leftOut: [String] = []
 
     package init(
         exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, icc: [UInt8]? = nil, comment: [UInt8]? = nil,

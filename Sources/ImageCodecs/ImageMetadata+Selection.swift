@@ -1,6 +1,3 @@
-import CImageCodecs
-import Glibc
-
 extension ImageMetadata {
     /// The parts of the metadata that a person keeps, with the credits that they give.
     ///
@@ -15,7 +12,10 @@ extension ImageMetadata {
         guard !selection.keepsEverything || !credits.isEmpty else { return (self, []) }
         var result = ImageMetadata(icc: icc, resolution: statedResolution)
         var notes: [String] = []
-        result.exif = selectedExif(selection, credits)
+        if !selection.keepsNothing { result.leftOut = leftOut }
+        let block = EXIFBlock.selected(exif, selection, credits)
+        result.exif = block.block
+        notes += block.notes
         if !selection.keepsNothing, let xmp {
             if let properties = XMPProperties(xmp) {
                 result.xmp = properties.edited(
@@ -29,23 +29,20 @@ extension ImageMetadata {
             }
         }
         if result.xmp == nil, !credits.isEmpty { result.xmp = XMPProperties.packet(of: credits.node) }
-        let hasIPTC = format == .jpeg
+        if selection.keepsEverything {
+            result.extendedXMP = extendedXMP
+        } else if extendedXMP != nil, !selection.keepsNothing {
+            notes.append("extended XMP was left out, as it may tell what was taken out")
+        }
+        let hasIPTC = [.jpeg, .tiff].contains(format)
         result.iptc = IPTCRecords.selected(iptc ?? [], selection, hasIPTC ? credits : MetadataCredits())
+        let others = PhotoshopResources.others(iptc ?? [])
+        if selection.keepsEverything {
+            if !others.isEmpty { result.iptc = (result.iptc ?? []) + others }
+        } else if !selection.keepsNothing, !PhotoshopResources.withoutThumbnails(others).resources.isEmpty {
+            notes.append("Photoshop's other resources were left out, as they may tell what was taken out")
+        }
         if selection.keeps(.description) { result.comment = comment }
         return (result, notes)
-    }
-
-    private func selectedExif(_ selection: MetadataSelection, _ credits: MetadataCredits) -> [UInt8]? {
-        let input = selection.keepsNothing ? [] : exif ?? []
-        guard !input.isEmpty || !credits.isEmpty else { return nil }
-        var kept: UInt32 = 0
-        for (bit, group) in MetadataGroup.allCases.enumerated() where selection.keeps(group) { kept |= 1 << bit }
-        var size = 0
-        let edited = input.withUnsafeBufferPointer {
-            ic_exif_copy_selected($0.baseAddress, $0.count, kept, credits.artist, credits.copyright, &size)
-        }
-        guard let edited else { return nil }
-        defer { free(edited) }
-        return Array(UnsafeBufferPointer(start: edited, count: size))
     }
 }

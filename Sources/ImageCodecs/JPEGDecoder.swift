@@ -28,14 +28,18 @@ final class JPEGDecoder: ImageDecoder {
         self.handle = handle
         self.info = info
         var notes: [String] = []
-        var metadata = JPEGDecoder.metadata(of: handle, notes: &notes)
+        var metadata = JPEGDecoder.metadata(of: handle, bytes, notes: &notes)
         metadata.resolution = Resolution(x: info.resolution_x, y: info.resolution_y)
         var header = ImageHeader(
             format: .jpeg, width: Int(info.width), height: Int(info.height),
             layout: info.is_cmyk != 0 ? .cmyk8 : .rgbx8, bitsPerChannel: 8, isGray: info.components == 1,
             hasAlpha: false, orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
             notes: notes)
-        if looksForGainMap { header.gainMap = GainMapReader.read(bytes, picture: header, limits: limits) }
+        if looksForGainMap {
+            header.gainMap = GainMapReader.read(bytes, picture: header, limits: limits)
+            let others = MultiPictureIndex.leftOut(of: bytes, gainMap: header.gainMap)
+            if let others { header.metadata.leftOut.append(others) }
+        }
         self.header = header
     }
 
@@ -78,8 +82,10 @@ final class JPEGDecoder: ImageDecoder {
         return list
     }
 
-    private static func metadata(of handle: OpaquePointer, notes: inout [String]) -> ImageMetadata {
-        var metadata = ImageMetadata()
+    private static func metadata(
+        of handle: OpaquePointer, _ file: UnsafeRawBufferPointer, notes: inout [String]
+    ) -> ImageMetadata {
+        var segments = JPEGMetadata()
         var code: Int32 = 0
         var payload: UnsafePointer<UInt8>?
         var size = 0
@@ -87,10 +93,12 @@ final class JPEGDecoder: ImageDecoder {
         var hasProfileSegments = false
         while ic_jpeg_decoder_marker(handle, index, &code, &payload, &size) != 0 {
             let segment = UnsafeBufferPointer(start: payload, count: size)
-            hasProfileSegments = hasProfileSegments || (code == 0xE2 && segment.starts(with: "ICC_PROFILE\0".utf8))
-            JPEGSegments.add(code: code, payload: segment, to: &metadata, notes: &notes)
+            let isOfProfile = code == JPEGSegments.app2 && segment.starts(with: JPEGSegments.profilePrefix)
+            hasProfileSegments = hasProfileSegments || isOfProfile
+            segments.add(code: code, payload: segment)
             index += 1
         }
+        var metadata = segments.joined(of: file)
         if let icc = ic_jpeg_decoder_copy_icc(handle, &size) {
             metadata.icc = Array(UnsafeBufferPointer(start: icc, count: size))
             free(icc)

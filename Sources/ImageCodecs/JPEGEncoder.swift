@@ -48,11 +48,17 @@ final class JPEGEncoder: ImageEncoder {
     }
 
     private func write(_ metadata: ImageMetadata) throws(CodecError) {
-        if let exif = metadata.exif { try write(JPEGSegments.app1, JPEGSegments.exifPrefix, exif) }
+        if let exif = metadata.exif { try writeParts(JPEGSegments.app1, JPEGSegments.exifPrefix, exif) }
         if let xmp = metadata.xmp { try write(JPEGSegments.app1, JPEGSegments.xmpPrefix, xmp) }
+        if let extended = metadata.extendedXMP {
+            let prefix = JPEGSegments.extendedXMPPrefix
+            for payload in extended.payloads(capacity: JPEGSegments.capacity - prefix.count) {
+                try write(JPEGSegments.app1, prefix, payload)
+            }
+        }
         if let meaning = metadata.gainMapISO { try write(JPEGSegments.app2, JPEGSegments.gainMapPrefix, meaning) }
         if let gainMap { try writeIndex(mapBytes: gainMap.count) }
-        if let iptc = metadata.iptc { try writePhotoshop(iptc) }
+        if let iptc = metadata.iptc { try writeParts(JPEGSegments.app13, JPEGSegments.photoshopPrefix, iptc) }
         if let icc = metadata.icc {
             try checked { ic_jpeg_encoder_icc(handle, icc, icc.count, &$0) }
         }
@@ -66,11 +72,11 @@ final class JPEGEncoder: ImageEncoder {
     }
 
     /// Readers join the segments again, so a long block is cut wherever one is full.
-    private func writePhotoshop(_ resources: [UInt8]) throws(CodecError) {
-        let capacity = JPEGSegments.capacity - JPEGSegments.photoshopPrefix.count
-        var rest = resources[...]
+    private func writeParts(_ code: Int32, _ prefix: [UInt8], _ block: [UInt8]) throws(CodecError) {
+        let capacity = JPEGSegments.capacity - prefix.count
+        var rest = block[...]
         while !rest.isEmpty {
-            try write(JPEGSegments.app13, JPEGSegments.photoshopPrefix, Array(rest.prefix(capacity)))
+            try write(code, prefix, Array(rest.prefix(capacity)))
             rest = rest.dropFirst(capacity)
         }
     }
@@ -104,6 +110,6 @@ final class JPEGEncoder: ImageEncoder {
 
 extension ImageMetadata {
     package var totalBytes: Int {
-        [exif, xmp, iptc, icc, comment, gainMapISO].reduce(0) { $0 + ($1?.count ?? 0) }
+        [exif, xmp, extendedXMP?.bytes, iptc, icc, comment, gainMapISO].reduce(0) { $0 + ($1?.count ?? 0) }
     }
 }

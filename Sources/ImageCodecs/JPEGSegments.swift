@@ -1,5 +1,6 @@
 /// The names that tell apart what JPEG application segments carry.
 enum JPEGSegments {
+    static let app0: Int32 = 0xE0
     static let app1: Int32 = 0xE1
     static let app2: Int32 = 0xE2
     static let app13: Int32 = 0xED
@@ -10,6 +11,7 @@ enum JPEGSegments {
     /// ISO 21496-1, annex C: of the picture and of its gain map.
     static let gainMapPrefix = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
     static let photoshopPrefix = Array("Photoshop 3.0\0".utf8)
+    static let profilePrefix = Array("ICC_PROFILE\0".utf8)
     /// Most payload bytes of one segment, its prefix included.
     static let capacity = 65_533
 
@@ -37,37 +39,5 @@ enum JPEGSegments {
             position = end
         }
         return segments
-    }
-
-    /// Sorts one segment into `metadata`; the first of each kind counts, but Photoshop resources are joined.
-    static func add(
-        code: Int32, payload: UnsafeBufferPointer<UInt8>, to metadata: inout ImageMetadata, notes: inout [String]
-    ) {
-        func rest(after prefix: [UInt8]) -> [UInt8]? {
-            payload.starts(with: prefix) ? Array(payload.dropFirst(prefix.count)) : nil
-        }
-        switch code {
-        case app1:
-            if let exif = rest(after: exifPrefix) {
-                if metadata.exif == nil, !exif.isEmpty { metadata.exif = exif }
-            } else if let xmp = rest(after: xmpPrefix) {
-                if metadata.xmp == nil, !xmp.isEmpty { metadata.xmp = xmp }
-            } else if payload.starts(with: extendedXMPPrefix) {
-                let note = "extended XMP was left out"
-                if !notes.contains(note) { notes.append(note) }
-            }
-        case app2:
-            if metadata.gainMapISO == nil, let meaning = rest(after: gainMapPrefix), !meaning.isEmpty {
-                metadata.gainMapISO = meaning
-            }
-        case app13:
-            if let resources = rest(after: photoshopPrefix), !resources.isEmpty {
-                metadata.iptc = (metadata.iptc ?? []) + resources
-            }
-        case comment:
-            if metadata.comment == nil, !payload.isEmpty { metadata.comment = Array(payload) }
-        default:
-            break
-        }
     }
 }

@@ -29,9 +29,10 @@ final class PNGDecoder: ImageDecoder {
         if exif == nil || xmp == nil, let late = PNGDecoder.metadata(behindPictureOf: bytes, chunks.late) {
             (exif, xmp) = (exif ?? late.exif, xmp ?? late.xmp)
         }
-        let metadata = ImageMetadata(
+        var metadata = ImageMetadata(
             exif: exif, xmp: xmp, icc: colors.icc,
             resolution: Resolution(perMeter: info.resolution_x, info.resolution_y))
+        metadata.leftOut = chunks.leftOut
         hasEnd = chunks.hasEnd
         header = ImageHeader(
             format: .png, width: Int(info.width), height: Int(info.height), layout: layout,
@@ -63,12 +64,33 @@ final class PNGDecoder: ImageDecoder {
         var lateXMP: Range<Int>?
         var late: [Range<Int>] { [lateEXIF, lateXMP].compactMap(\.self) }
         var hasEnd = false
+        /// Chunks of metadata that are not read, and how many there are beside those that are named.
+        var others: [String] = []
+        var moreOthers = 0
+        var leftOut: [String] {
+            guard !others.isEmpty else { return [] }
+            let named = others.joined(separator: ", ")
+            let more = moreOthers > 0 ? " and \(moreOthers) more" : ""
+            return [others.count == 1 ? "the chunk \(named) was left out" : "the chunks \(named)\(more) were left out"]
+        }
+
+        mutating func leaveOut(_ name: String) {
+            if others.count < PNGDecoder.mostNamed { others.append(name) } else { moreOthers += 1 }
+        }
     }
+
+    private static let mostNamed = 8
+    /// Chunks that are read, or say how the picture is stored (PNG, third edition).
+    private static let known: Set<String> = [
+        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "mDCv",
+        "cLLi", "bKGD", "hIST", "pHYs", "sPLT", "acTL", "fcTL", "fdAT",
+    ]
 
     /// What the chain of chunks says.
     private static func walk(_ bytes: UnsafeRawBufferPointer) -> Chunks {
         var chunks = Chunks()
         var isBeforePicture = true
+        var seen: Set<String> = []
         var offset = 8
         while offset + 12 <= bytes.count, !chunks.hasEnd {
             let kind = bytes[offset + 4..<offset + 8]
@@ -80,6 +102,12 @@ final class PNGDecoder: ImageDecoder {
                 chunks.coded = CodedColors(png: bytes[offset + 8..<offset + 12])
             }
             let end = offset + 12 + length
+            if end <= bytes.count {
+                let name = name(kind, bytes[offset + 8..<end - 4])
+                // The first of each kind that is read.
+                let isRead = ["eXIf", xmpName].contains(name) && seen.insert(name).inserted
+                if !known.contains(name), !isRead { chunks.leaveOut(name) }
+            }
             if !isBeforePicture, end <= bytes.count, length <= mostMetadata {
                 if kind.elementsEqual("eXIf".utf8) { chunks.lateEXIF = chunks.lateEXIF ?? offset..<end }
                 let isXMP = kind.elementsEqual("iTXt".utf8) && bytes[offset + 8..<end - 4].starts(with: xmpKeyword)
@@ -89,6 +117,17 @@ final class PNGDecoder: ImageDecoder {
         }
         return chunks
     }
+
+    /// A chunk's kind, and its keyword where it is a text.
+    private static func name(_ kind: Slice<UnsafeRawBufferPointer>, _ data: Slice<UnsafeRawBufferPointer>) -> String {
+        func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+            String(decoding: bytes.prefix { (0x20...0x7E).contains($0) }, as: UTF8.self)
+        }
+        let kind = text(kind)
+        return ["tEXt", "zTXt", "iTXt"].contains(kind) ? "\(kind) \(text(data.prefix(79)))" : kind
+    }
+
+    private static let xmpName = "iTXt XML:com.adobe.xmp"
 
     /// Of a chunk behind the picture.
     private static let mostMetadata = 4 << 20

@@ -5,6 +5,8 @@ enum PhotoshopResources {
 
     /// Resources that hold a small picture of the original.
     private static let thumbnails: Set<Int> = [0x0409, 0x040C]
+    /// With what a block begins, that of other programs of Adobe's too.
+    private static let signatures = ["8BIM", "MeSa", "PHUT", "AgHg", "DCSR"].map { Array($0.utf8) }
 
     struct Resource {
         var identifier: Int
@@ -18,7 +20,7 @@ enum PhotoshopResources {
     static func list(_ resources: [UInt8]) -> [Resource] {
         var list: [Resource] = []
         var start = 0
-        while start + 12 <= resources.count, resources[start..<start + 4].elementsEqual("8BIM".utf8) {
+        while start + 12 <= resources.count, signatures.contains(Array(resources[start..<start + 4])) {
             let identifier = Int(resources[start + 4]) << 8 | Int(resources[start + 5])
             // A name with its length before it, and then the data, each padded to an even length.
             let sizeStart = start + 6 + (Int(resources[start + 6]) + 2) / 2 * 2
@@ -33,9 +35,26 @@ enum PhotoshopResources {
         return list
     }
 
-    /// The list without its thumbnails; from where it cannot be followed any more, nothing is kept.
-    static func withoutThumbnails(_ resources: [UInt8]) -> [UInt8] {
-        list(resources).filter { !thumbnails.contains($0.identifier) }.flatMap { resources[$0.range] }
+    /// The list without its thumbnails, and what the person should be told; from where it cannot be followed any more, nothing is
+    /// kept.
+    static func withoutThumbnails(_ resources: [UInt8]) -> (resources: [UInt8], notes: [String]) {
+        let all = list(resources)
+        let kept = all.filter { !thumbnails.contains($0.identifier) }
+        var notes: [String] = []
+        if kept.count < all.count { notes.append("Photoshop's thumbnail was left out") }
+        // Some writers fill the segment up.
+        if resources[(all.last?.range.upperBound ?? 0)...].contains(where: { $0 != 0 }) {
+            notes.append("the damaged end of Photoshop's resources was left out")
+        }
+        return (kept.flatMap { resources[$0.range] }, notes)
+    }
+
+    /// What repeats IPTC, EXIF or XMP: their bytes, and a digest of IPTC.
+    private static let repeating: Set<Int> = [iptc, 0x0422, 0x0423, 0x0424, 0x0425]
+
+    /// The blocks that repeat nothing of IPTC, EXIF and XMP.
+    static func others(_ resources: [UInt8]) -> [UInt8] {
+        list(resources).filter { !repeating.contains($0.identifier) }.flatMap { resources[$0.range] }
     }
 
     /// One block without a name.

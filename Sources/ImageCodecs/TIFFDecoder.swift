@@ -26,10 +26,12 @@ final class TIFFDecoder: ImageDecoder {
         func block(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {
             count == 0 ? nil : Array(UnsafeBufferPointer(start: start, count: count))
         }
-        let metadata = ImageMetadata(
-            exif: TIFFExif.block(from: bytes), xmp: block(info.xmp, info.xmp_size),
+        let exif = TIFFExif.block(from: bytes, namesOthers: true)
+        var metadata = ImageMetadata(
+            exif: exif.block, xmp: block(info.xmp, info.xmp_size),
             iptc: TIFFDecoder.iptc(block(info.iptc, info.iptc_size), of: bytes),
             icc: block(info.icc, info.icc_size), resolution: Resolution(tiff: bytes))
+        metadata.leftOut = exif.leftOut
         var notes: [String] = []
         if info.pages > 1 { notes.append("the first page of \(info.pages)") }
         if info.extra_channels > 0 {

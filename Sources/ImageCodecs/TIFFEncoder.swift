@@ -4,8 +4,6 @@ import CImageCodecs
 final class TIFFEncoder: ImageEncoder {
     /// What offsets of 32 bits reach, less room for everything beside the rows.
     private static let largestFile = 4_000_000_000
-    /// Where the file has room for what is no picture data: behind its header.
-    private static let metadataStart = 8
     /// What libdeflate keeps while it searches for the best of all ways to write a strip, and for a good one.
     private static let deflateBytes = (optimizing: 9 << 20, usual: 1 << 20)
 
@@ -30,28 +28,27 @@ final class TIFFEncoder: ImageEncoder {
         settings.is_gray = request.isGray ? 1 : 0
         settings.has_alpha = request.layout == .rgbx8 || request.isOpaque ? 0 : 1
         settings.level = request.optimize ? 9 : 4
-        handle = try TIFFEncoder.open(settings, metadata)
+        let parts = metadata.exif.flatMap(TIFFExif.parts)
+        handle = try TIFFEncoder.open(settings, metadata, parts)
         let deflate = request.optimize ? TIFFEncoder.deflateBytes.optimizing : TIFFEncoder.deflateBytes.usual
         // Some strips, and the file twice while it grows.
         workingBytes = (rowBytes * request.height + metadata.totalBytes) * 2 + rowBytes * 4 + 1 << 20 + deflate
-        guard let parts = metadata.exif.flatMap({ TIFFExif.parts(of: $0, at: TIFFEncoder.metadataStart) }) else {
-            return
-        }
+        guard let parts else { return }
         for text in parts.texts { ic_tiff_encoder_text(handle, UInt32(text.tag), text.value) }
-        for (tag, isWide, bytes) in parts.ofWindows {
-            let count = isWide ? bytes.count / 2 : bytes.count
-            ic_tiff_encoder_values(handle, UInt32(tag), isWide ? 1 : 0, bytes, UInt32(count))
+        for (tag, type, bytes) in parts.others {
+            let count = type == 3 ? bytes.count / 2 : bytes.count
+            ic_tiff_encoder_values(handle, UInt32(tag), Int32(type), bytes, UInt32(count))
         }
     }
 
     private static func open(
-        _ settings: ic_tiff_settings, _ metadata: ImageMetadata
+        _ settings: ic_tiff_settings, _ metadata: ImageMetadata, _ parts: TIFFExif.Parts?
     ) throws(CodecError) -> OpaquePointer {
         let icc = metadata.icc ?? []
         let xmp = metadata.xmp ?? []
-        let parts = metadata.exif.flatMap { TIFFExif.parts(of: $0, at: metadataStart) }
         let directories = parts?.bytes ?? []
         var settings = settings
+        let photoshop = metadata.iptc ?? []
         // Values of the EXIF block keep their byte order, so the file takes it.
         settings.is_big_endian = parts?.isLittle == false ? 1 : 0
         settings.exif_start = UInt32(parts?.exifStart ?? 0)
@@ -62,13 +59,17 @@ final class TIFFEncoder: ImageEncoder {
             icc.withUnsafeBufferPointer { icc in
                 xmp.withUnsafeBufferPointer { xmp in
                     directories.withUnsafeBufferPointer { directories in
-                        settings.icc = icc.baseAddress
-                        settings.icc_size = icc.count
-                        settings.xmp = xmp.baseAddress
-                        settings.xmp_size = xmp.count
-                        settings.directories = directories.baseAddress
-                        settings.directories_size = directories.count
-                        return ic_tiff_encoder_open(&settings, &error)
+                        photoshop.withUnsafeBufferPointer { photoshop in
+                            settings.icc = icc.baseAddress
+                            settings.icc_size = icc.count
+                            settings.xmp = xmp.baseAddress
+                            settings.xmp_size = xmp.count
+                            settings.directories = directories.baseAddress
+                            settings.directories_size = directories.count
+                            settings.photoshop = photoshop.baseAddress
+                            settings.photoshop_size = photoshop.count
+                            return ic_tiff_encoder_open(&settings, &error)
+                        }
                     }
                 }
             }

@@ -1,139 +1,174 @@
-/// Builds an EXIF block from the directories of a TIFF file, where cameras' and editors' data lie among the picture's.
+/// Builds an EXIF block from the directories of a TIFF file, where cameras' and editors' data lie among the picture's, and the
+/// other way round.
 enum TIFFExif {
     /// Tags of the first directory that say something about the photograph, not about how its pixels are stored.
-    private static let descriptive: Set<Int> = windows.union([
-        0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
-    ])
+    private static let descriptive: Set<Int> = windows.union(texts).union(keptByOtherMeans).union([printMatching])
+    /// Those that are texts.
+    private static let texts: Set<Int> = [
+        0x010D, 0x010E, 0x010F, 0x0110, 0x011D, 0x0131, 0x0132, 0x013B, 0x013C, 0x8298,
+    ]
     /// Windows' rating, title, comment, author, keywords and subject, which are no texts and libtiff has no names for.
     private static let windows: Set<Int> = [0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F]
+    /// What printers are told, of which libtiff does not know either.
+    private static let printMatching = 0xC4A5
     /// Resolution and orientation.
     private static let keptByOtherMeans: Set<Int> = [0x0112, 0x011A, 0x011B, 0x0128]
-    private static let exifPointer = 0x8769
-    private static let gpsPointer = 0x8825
-    /// Maker notes hold offsets that are only right where they were, and the interoperability pointer is one too.
-    private static let leftOut: Set<Int> = [0x927C, 0xA005]
+    /// How the picture is stored, of which nothing is true of another one.
+    private static let structural: Set<Int> = {
+        let ranges = [
+            0x00FE...0x010A, 0x0111...0x0129, 0x012D...0x012D, 0x013D...0x0162, 0x0200...0x0214, 0x828D...0x828E,
+        ]
+        return Set(ranges.joined()).subtracting(descriptive)
+    }()
+    /// What is read from a file by other means: XMP, IPTC, Photoshop's resources, the profile, and the other directories.
+    private static let readOtherwise: Set<Int> = [
+        0x02BC, 0x83BB, 0x8649, 0x8773, EXIFBlock.exifPointer, EXIFBlock.gpsPointer,
+    ]
     /// What a JPEG segment can hold, less room for what editing adds.
     private static let capacity = 60_000
+    /// Tags that a note names.
+    private static let mostNamed = 6
 
-    private struct Field {
-        var tag: Int
-        var type: Int
-        var count: Int
-        var data: [UInt8]
-    }
+    /// The beginnings of maker notes that count their offsets from their own first bytes, and can lie anywhere.
+    private static let movable: [[UInt8]] = [
+        "Apple iOS\0", "Nikon\0\u{2}", "OLYMPUS\0", "OM SYSTEM\0", "FUJIFILM", "GENERALE", "PENTAX \0", "SEMC MS\0",
+    ].map { Array($0.utf8) }
 
-    /// nil where the file says nothing about the photograph.
-    static func block(from file: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let structure = TIFFStructure(file), [42, 43].contains(structure.version) else { return nil }
+    /// A block of what the file says about the photograph.
+    ///
+    /// - Parameters:
+    ///   - file: The whole file.
+    ///   - namesOthers: Whether tags of the first directory that a block has no place for are named.
+    /// - Returns: nil where it says nothing; and sentences on what was left out.
+    static func block(
+        from file: UnsafeRawBufferPointer, namesOthers: Bool = false
+    ) -> (block: [UInt8]?, leftOut: [String]) {
+        guard let structure = TIFFStructure(file), [42, 43].contains(structure.version) else { return (nil, []) }
+        var leftOut: [String] = []
         let first = structure.firstDirectory
-        let described = first.filter { descriptive.contains($0.tag) && $0.type < TIFFStructure.longTypes.lowerBound }
-        let exifEntries = subdirectory(exifPointer, first, structure)
-        let gpsEntries = subdirectory(gpsPointer, first, structure)
+        let camera = subdirectory(EXIFBlock.exifPointer, first, structure)
+        func isWritable(_ entry: TIFFStructure.Entry) -> Bool {
+            ![EXIFBlock.interoperabilityPointer, EXIFBlock.makerNote].contains(entry.tag)
+                && !TIFFStructure.longTypes.contains(entry.type) && entry.type != 13
+        }
+        var parts = [
+            first.filter { descriptive.contains($0.tag) }, camera,
+            subdirectory(EXIFBlock.gpsPointer, first, structure),
+            subdirectory(EXIFBlock.interoperabilityPointer, camera, structure),
+        ].map { $0.filter(isWritable) }
+        if namesOthers {
+            let known = descriptive.union(structural).union(readOtherwise)
+            leftOut += named(first.filter { !known.contains($0.tag) }.map(\.tag))
+        }
+        let note = camera.first { $0.tag == EXIFBlock.makerNote && !$0.value.isEmpty }
         // Before anything is copied, as entries may share their values.
-        let valueBytes = (described + exifEntries + gpsEntries).reduce(0) { $0 + $1.value.count }
-        guard valueBytes <= capacity else { return nil }
-        var fields = described.map { field($0, of: structure) }
-        let exif = exifEntries.map { field($0, of: structure) }
-        let gps = gpsEntries.map { field($0, of: structure) }
-        let saysSomething = fields.contains { !keptByOtherMeans.contains($0.tag) }
-        guard saysSomething || !exif.isEmpty || !gps.isEmpty else { return nil }
-        if !exif.isEmpty { fields.append(Field(tag: exifPointer, type: 4, count: 1, data: [])) }
-        if !gps.isEmpty { fields.append(Field(tag: gpsPointer, type: 4, count: 1, data: [])) }
-        let block = encode(fields, exif: exif, gps: gps, isLittle: structure.isLittle)
-        return block.count <= capacity ? block : nil
+        func size() -> Int { parts.joined().reduce(0) { $0 + $1.value.count + 14 } + 64 }
+        if size() > capacity {
+            parts = parts.map { $0.filter { $0.value.count <= 1 << 12 } }
+            leftOut.append("long EXIF values were left out")
+        }
+        guard size() <= capacity else { return (nil, leftOut + ["EXIF of \(size()) bytes was left out"]) }
+        var layout = EXIFLayout(isLittle: structure.isLittle)
+        func fields(_ entries: [TIFFStructure.Entry]) -> [EXIFLayout.Field] { entries.map { field($0, of: structure) } }
+        (layout.first, layout.camera) = (fields(parts[0]), fields(parts[1]))
+        (layout.place, layout.interoperability) = (fields(parts[2]), fields(parts[3]))
+        if let note {
+            if let placed = makerNote(note, of: structure, beside: size()) {
+                layout.camera.append(placed)
+            } else {
+                let bytes = note.value.count
+                leftOut.append(
+                    "the maker note of \(bytes) bytes was left out, as its offsets would not be true any more")
+            }
+        }
+        let saysSomething = layout.first.contains { !keptByOtherMeans.contains($0.tag) }
+        guard saysSomething || !layout.camera.isEmpty || !layout.place.isEmpty else { return (nil, leftOut) }
+        let block = layout.block()
+        return block.count <= capacity ? (block, leftOut) : (nil, leftOut + ["EXIF was left out, as it is too long"])
     }
 
-    private static func field(_ entry: TIFFStructure.Entry, of structure: TIFFStructure) -> Field {
-        Field(tag: entry.tag, type: entry.type, count: entry.count, data: Array(structure.bytes[entry.value]))
+    /// At the place that it has in the file, unless it can be moved; nil where a block has no such place.
+    private static func makerNote(
+        _ entry: TIFFStructure.Entry, of structure: TIFFStructure, beside others: Int
+    ) -> EXIFLayout.Field? {
+        guard entry.value.count + others <= capacity else { return nil }
+        var field = field(entry, of: structure)
+        if movable.contains(where: field.data.starts(with:)) { return field }
+        guard entry.value.lowerBound >= 8, entry.value.upperBound + others <= capacity else { return nil }
+        field.place = entry.value.lowerBound
+        return field
+    }
+
+    private static func field(_ entry: TIFFStructure.Entry, of structure: TIFFStructure) -> EXIFLayout.Field {
+        EXIFLayout.Field(
+            tag: entry.tag, type: entry.type, count: entry.count, data: Array(structure.bytes[entry.value]))
     }
 
     private static func subdirectory(
-        _ pointer: Int, _ first: [TIFFStructure.Entry], _ structure: TIFFStructure
+        _ pointer: Int, _ parent: [TIFFStructure.Entry], _ structure: TIFFStructure
     ) -> [TIFFStructure.Entry] {
-        guard let entry = first.first(where: { $0.tag == pointer }) else { return [] }
-        return structure.directory(at: structure.number(of: entry) ?? 0).filter {
-            !leftOut.contains($0.tag) && $0.type < TIFFStructure.longTypes.lowerBound && $0.value.count <= capacity
-        }
+        guard let entry = parent.first(where: { $0.tag == pointer }) else { return [] }
+        return structure.directory(at: structure.number(of: entry) ?? 0)
     }
 
-    /// The directories of an EXIF block as they are put into a TIFF file, and what its first directory gets of it.
+    private static func named(_ tags: [Int]) -> [String] {
+        guard !tags.isEmpty else { return [] }
+        let numbers = tags.prefix(mostNamed).map(String.init).joined(separator: ", ")
+        let more = tags.count > mostNamed ? " and \(tags.count - mostNamed) more" : ""
+        return [tags.count == 1 ? "the tag \(numbers) was left out" : "the tags \(numbers)\(more) were left out"]
+    }
+
+    /// A block as it is put into a TIFF file, and what its first directory gets of it.
     struct Parts {
         var isLittle: Bool
         /// Descriptive text of the first directory by tag.
-        var texts: [(tag: Int, value: String)]
-        /// Windows' tags: numbers of 16 bits in this machine's order, or bytes.
-        var ofWindows: [(tag: Int, isWide: Bool, bytes: [UInt8])]
-        /// Camera's directory and place, each followed by its longer values.
-        var bytes: [UInt8]
+        var texts: [(tag: Int, value: String)] = []
+        /// Tags that libtiff does not know: numbers of 16 bits in this machine's order, or bytes.
+        var others: [(tag: Int, type: Int, bytes: [UInt8])] = []
+        /// The other directories with all of their values, for the place behind the file's header: offsets of a block are then those
+        /// of the file.
+        var bytes: ArraySlice<UInt8>
         /// Where they begin in the file; nil for one that is not there.
         var exifStart: Int?
         var gpsStart: Int?
     }
 
-    /// What the block says, for a file in which `bytes` will begin at `start`; nil for a block that cannot be read.
-    static func parts(of block: [UInt8], at start: Int) -> Parts? {
-        block.withUnsafeBytes { bytes in
-            guard let structure = TIFFStructure(bytes) else { return nil }
-            let first = structure.firstDirectory
-            let texts = first.filter { $0.type == 2 && descriptive.subtracting(windows).contains($0.tag) }
-                .map { ($0.tag, String(decoding: structure.bytes[$0.value].prefix { $0 != 0 }, as: UTF8.self)) }
-            let ofWindows = first.filter { windows.contains($0.tag) && [1, 3].contains($0.type) }.map { entry in
-                var bytes = Array(structure.bytes[entry.value])
-                if entry.type == 3, !structure.isLittle {
-                    for start in stride(from: 0, to: bytes.count, by: 2) { bytes.swapAt(start, start + 1) }
-                }
-                return (entry.tag, entry.type == 3, bytes)
+    /// Where the file has room for what is no picture data: behind its header, which is as long as a block's.
+    static let metadataStart = 8
+
+    /// nil for a block that cannot be read.
+    static func parts(of bytes: [UInt8]) -> Parts? {
+        guard var block = EXIFBlock(bytes) else { return nil }
+        var parts = Parts(isLittle: block.isLittle, bytes: [])
+        for slot in block.slots(in: .first) where isCarried(slot) {
+            guard let value = slot.value else { continue }
+            var bytes = Array(block.bytes[value])
+            if slot.type == 2 {
+                parts.texts.append((slot.tag, String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)))
+                continue
             }
-            let exif = subdirectory(exifPointer, first, structure).map { field($0, of: structure) }
-            let gps = subdirectory(gpsPointer, first, structure).map { field($0, of: structure) }
-            let exifBytes = exif.isEmpty ? [] : directory(exif, at: start, isLittle: structure.isLittle)
-            let gpsStart = start + exifBytes.count
-            let gpsBytes = gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: structure.isLittle)
-            return Parts(
-                isLittle: structure.isLittle, texts: texts, ofWindows: ofWindows, bytes: exifBytes + gpsBytes,
-                exifStart: exif.isEmpty ? nil : start, gpsStart: gps.isEmpty ? nil : gpsStart)
-        }
-    }
-
-    private static func number(_ value: Int, _ count: Int, isLittle: Bool) -> [UInt8] {
-        let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-        return isLittle ? little : little.reversed()
-    }
-
-    /// A directory that begins at `start`, and its longer values; these keep their byte order.
-    private static func directory(_ fields: [Field], at start: Int, isLittle: Bool) -> [UInt8] {
-        func number(_ value: Int, _ count: Int) -> [UInt8] { self.number(value, count, isLittle: isLittle) }
-        var entries = number(fields.count, 2)
-        var heap: [UInt8] = []
-        let heapStart = start + 2 + fields.count * 12 + 4
-        for field in fields.sorted(by: { $0.tag < $1.tag }) {
-            entries += number(field.tag, 2) + number(field.type, 2) + number(field.count, 4)
-            if field.data.count <= 4 {
-                entries += field.data + [UInt8](repeating: 0, count: 4 - field.data.count)
-            } else {
-                entries += number(heapStart + heap.count, 4)
-                heap += field.data
-                if heap.count % 2 == 1 { heap.append(0) }
+            if slot.type == 3, !block.isLittle {
+                for start in stride(from: 0, to: bytes.count, by: 2) { bytes.swapAt(start, start + 1) }
             }
+            parts.others.append((slot.tag, slot.type, bytes))
         }
-        return entries + number(0, 4) + heap
+        (parts.exifStart, parts.gpsStart) = (block.start(of: .camera), block.start(of: .place))
+        if parts.exifStart == nil, parts.gpsStart == nil { return parts }
+        block.eraseFirstDirectory()
+        parts.bytes = block.bytes.dropFirst(metadataStart)
+        return parts
     }
 
-    /// Header, then each directory followed by its longer values.
-    private static func encode(_ fields: [Field], exif: [Field], gps: [Field], isLittle: Bool) -> [UInt8] {
-        func number(_ value: Int, _ count: Int) -> [UInt8] { self.number(value, count, isLittle: isLittle) }
-        // Once to learn the length, and again with the pointers in their places.
-        var fields = fields
-        for index in fields.indices where fields[index].data.isEmpty { fields[index].data = number(0, 4) }
-        let exifStart = 8 + directory(fields, at: 8, isLittle: isLittle).count
-        let exifBytes = exif.isEmpty ? [] : directory(exif, at: exifStart, isLittle: isLittle)
-        let gpsStart = exifStart + exifBytes.count
-        for index in fields.indices {
-            if fields[index].tag == exifPointer { fields[index].data = number(exifStart, 4) }
-            if fields[index].tag == gpsPointer { fields[index].data = number(gpsStart, 4) }
-        }
-        let header = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4)
-        return header + directory(fields, at: 8, isLittle: isLittle) + exifBytes
-            + (gps.isEmpty ? [] : directory(gps, at: gpsStart, isLittle: isLittle))
+    private static func isCarried(_ slot: EXIFBlock.Slot) -> Bool {
+        if texts.contains(slot.tag) { return slot.type == 2 }
+        if windows.contains(slot.tag) { return [1, 3].contains(slot.type) }
+        return slot.tag == printMatching && slot.type == 7
+    }
+
+    /// Sentences on what a TIFF file does not get of a block.
+    static func leftOut(of bytes: [UInt8]) -> [String] {
+        guard let block = EXIFBlock(bytes) else { return [] }
+        let others: Set<Int> = structural.union(keptByOtherMeans).union([EXIFBlock.exifPointer, EXIFBlock.gpsPointer])
+        return named(block.slots(in: .first).filter { !isCarried($0) && !others.contains($0.tag) }.map(\.tag))
     }
 }

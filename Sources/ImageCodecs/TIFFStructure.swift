@@ -77,12 +77,16 @@ struct TIFFStructure {
 
     /// Bytes of one value, by TIFF 6.0, section 2, and BigTIFF.
     private func valueBytes(_ type: Int) -> Int? {
+        isBig && Self.longTypes.contains(type) ? 8 : Self.valueBytes(type)
+    }
+
+    /// Bytes of one value, by TIFF 6.0, section 2, its first supplement, and Exif 3.0 for texts in UTF-8.
+    static func valueBytes(_ type: Int) -> Int? {
         switch type {
-        case 1, 2, 6, 7: 1
+        case 1, 2, 6, 7, 129: 1
         case 3, 8: 2
         case 4, 9, 11, 13: 4
         case 5, 10, 12: 8
-        case Self.longTypes where isBig: 8
         default: nil
         }
     }

@@ -23,6 +23,7 @@ final class WebPDecoder: ImageDecoder {
         metadata.icc = WebPDecoder.chunk("ICCP", of: handle)
         metadata.xmp = WebPDecoder.chunk("XMP ", of: handle)
         metadata.exif = WebPDecoder.chunk("EXIF", of: handle).map(JPEGSegments.withoutExifPrefix)
+        metadata.leftOut = WebPDecoder.leftOut(of: bytes)
         header = ImageHeader(
             format: .webp, width: width, height: height, layout: info.has_alpha != 0 ? .rgba8 : .rgbx8,
             bitsPerChannel: 8, isGray: false, hasAlpha: info.has_alpha != 0,
@@ -42,6 +43,24 @@ final class WebPDecoder: ImageDecoder {
         var size = 0
         guard ic_webp_decoder_chunk(handle, kind, &payload, &size) != 0, size > 0 else { return nil }
         return Array(UnsafeBufferPointer(start: payload, count: size))
+    }
+
+    /// Chunks that are read, or say how the picture is stored (RFC 9649).
+    private static let known: Set<String> = ["VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF"]
+
+    private static func leftOut(of file: UnsafeRawBufferPointer) -> [String] {
+        var seen: Set<String> = []
+        var others: [String] = []
+        var offset = 12
+        while offset + 8 <= file.count, others.count < 8 {
+            let letters = file[offset..<offset + 4].prefix { (0x20...0x7E).contains($0) }
+            let name = String(decoding: letters, as: UTF8.self)
+            let isRead = ["ICCP", "EXIF", "XMP "].contains(name) && seen.insert(name).inserted
+            if !known.contains(name), !isRead { others.append("the chunk \(name) was left out") }
+            let size = Int(UInt32(littleEndian: file.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)))
+            offset += 8 + size + size % 2
+        }
+        return others
     }
 
     func workingBytes(scaleEighths: Int) -> Int { bytesHeld }

@@ -3,17 +3,68 @@
 /// Values stand as attributes (`tiff:Orientation="6"`) or elements (`<tiff:Orientation>6</tiff:Orientation>`), under
 /// the prefixes that the XMP specification (part 2) names and its writers use.
 enum XMPEditor {
-    static func edit(_ packet: [UInt8], width: Int, height: Int) -> [UInt8] {
+    /// - Parameters:
+    ///   - packet: Of the input.
+    ///   - width: The output's, in pixels.
+    ///   - height: The output's, in pixels.
+    ///   - placement: Where the input's pixels are in the output; nil where they are where they were.
+    ///   - keepsExtended: The part that the packet has no room for is kept too.
+    /// - Returns: The packet, and what the person should be told about parts that were left out.
+    static func edit(
+        _ packet: [UInt8], width: Int, height: Int, placement: PixelPlacement?, keepsExtended: Bool
+    ) -> (packet: [UInt8], notes: [String]) {
         var packet = packet
+        var notes: [String] = []
         setValue(of: "tiff:Orientation", to: "1", in: &packet)
         setValue(of: "tiff:ImageWidth", to: "\(width)", in: &packet)
         setValue(of: "tiff:ImageLength", to: "\(height)", in: &packet)
         setValue(of: "exif:PixelXDimension", to: "\(width)", in: &packet)
         setValue(of: "exif:PixelYDimension", to: "\(height)", in: &packet)
-        removeAttribute("xmpNote:HasExtendedXMP", in: &packet)
-        removeElement("xmpNote:HasExtendedXMP", in: &packet)
+        if !keepsExtended {
+            removeAttribute("xmpNote:HasExtendedXMP", in: &packet)
+            removeElement("xmpNote:HasExtendedXMP", in: &packet)
+        }
+        let whole = packet.count
         removeElement("xmp:Thumbnails", in: &packet)
-        return packet
+        if packet.count < whole { notes.append("the XMP thumbnail was left out") }
+        if let placement, !placement.isIdentity { notes += move(placement, in: &packet) }
+        return (packet, notes)
+    }
+
+    /// Corrects pixels a unit of the sensor, and takes out places in the picture that are not true any more.
+    private static func move(_ placement: PixelPlacement, in packet: inout [UInt8]) -> [String] {
+        let names = ["exif:FocalPlaneXResolution", "exif:FocalPlaneYResolution"]
+        let (x, y) = (ratio(of: names[0], in: packet), ratio(of: names[1], in: packet))
+        if let x, let y {
+            let scaled = [(x.value, placement.scaleX), (y.value, placement.scaleY)].map { value, factor in
+                factor == 1 ? value : EXIFBlock.ratio(Double(value.over) * factor, Double(value.under)) ?? value
+            }
+            let turned = placement.isTransposed ? scaled.reversed() : scaled
+            for (name, value) in zip(names, turned) {
+                setValue(of: name, to: "\(value.over)/\(value.under)", in: &packet)
+            }
+        }
+        // In pixels; and in parts of the whole picture, by the Metadata Working Group and by Microsoft.
+        var untrue = ["exif:SubjectArea", "exif:SubjectLocation"]
+        if !placement.keepsShape { untrue += ["mwg-rs:Regions", "MP:RegionInfo"] }
+        guard untrue.contains(where: { packet.contains($0.utf8) }), let properties = XMPProperties(packet) else {
+            return []
+        }
+        let edited = properties.edited(keeping: { !untrue.contains($0) }, adding: "")
+        guard edited.count < packet.count else { return [] }
+        packet = edited
+        return ["places in the picture that XMP tells were left out, as they are not true of the output"]
+    }
+
+    private static func ratio(
+        of name: String, in packet: [UInt8]
+    ) -> (range: Range<Int>, value: (over: Int, under: Int))? {
+        guard let range = valueRange(of: Array(name.utf8), in: packet, from: 0) else { return nil }
+        let parts = String(decoding: packet[range], as: UTF8.self).split(separator: "/")
+        guard parts.count == 2, let over = UInt32(parts[0]), let under = UInt32(parts[1]), over > 0, under > 0 else {
+            return nil
+        }
+        return (range, (Int(over), Int(under)))
     }
 
     private static func setValue(of name: String, to value: String, in packet: inout [UInt8]) {
@@ -38,7 +89,8 @@ enum XMPEditor {
             }
             let isOpeningTag = found.lowerBound > 0 && packet[found.lowerBound - 1] == UInt8(ascii: "<")
             if isOpeningTag, packet[index] == UInt8(ascii: ">") {
-                let digits = packet[(index + 1)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                // The slash of a ratio stands right before the digits.
+                let digits = packet[(index + 1)...].prefix { (UInt8(ascii: "/")...UInt8(ascii: "9")).contains($0) }
                 if !digits.isEmpty, digits.endIndex < packet.count, packet[digits.endIndex] == UInt8(ascii: "<") {
                     return digits.startIndex..<digits.endIndex
                 }

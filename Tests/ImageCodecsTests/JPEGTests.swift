@@ -79,7 +79,7 @@ struct JPEGTests {
     func `metadata that no segment can hold is refused`() {
         #expect(throws: CodecError.self) {
             try encoded(Picture.sample(width: 8, height: 8), as: .jpeg) {
-                $0.metadata.exif = [UInt8](repeating: 0, count: 65_600)
+                $0.metadata.xmp = [UInt8](repeating: 0, count: 65_600)
             }
         }
     }

@@ -32,7 +32,7 @@ struct MetadataTests {
         let exif = MetadataTests.exif(isBigEndian: isBigEndian)
         let (edited, notes) = ImageMetadata(exif: exif).edited(forWidth: 2_048, height: 1_365, icc: nil, format: .jpeg)
         let result = try #require(edited.exif)
-        #expect(notes.isEmpty)
+        #expect(notes == ["the EXIF thumbnail was left out"])
         #expect(value(of: 0x112, in: result, isBigEndian) == 1)
         #expect(value(of: 0x100, in: result, isBigEndian) == 2_048)
         #expect(value(of: 0xA002, in: result, isBigEndian) == 2_048)
@@ -269,7 +269,9 @@ struct MetadataTests {
         let webp = metadata.edited(forWidth: 1, height: 1, icc: nil, format: .webp)
         #expect(webp.metadata.xmp == metadata.xmp)
         #expect(webp.metadata.iptc == nil)
-        #expect(webp.notes == ["IPTC was left out, because the format has no place for it"])
+        #expect(
+            webp.notes == ["the comment", "IPTC"].map { "\($0) was left out, because the format has no place for it" })
+        #expect(webp.metadata.comment == nil)
     }
 
     @Test
@@ -277,7 +279,12 @@ struct MetadataTests {
         let iptc = Array("8BIM\u{4}\u{4}\0\0\0\0\0\u{3}abc\0".utf8)
         let thumbnail = Array("8BIM\u{4}\u{c}\0\0\0\0\0\u{4}JPEG".utf8)
         let metadata = ImageMetadata(iptc: thumbnail + iptc + Array("8BIM cut".utf8))
-        #expect(metadata.edited(forWidth: 1, height: 1, icc: nil, format: .jpeg).metadata.iptc == iptc)
+        let edited = metadata.edited(forWidth: 1, height: 1, icc: nil, format: .jpeg)
+        #expect(edited.metadata.iptc == iptc)
+        #expect(
+            edited.notes == [
+                "Photoshop's thumbnail was left out", "the damaged end of Photoshop's resources was left out",
+            ])
     }
 
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])

@@ -41,7 +41,7 @@ let package = Package(
         room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"], settings: observed),
         cRoom(
             "CImageCodecs", [.unsafeFlags(["-fsanitize=fuzzer-no-link"])],
-            libraries: ["jpeg", "spng", "webp", "webpmux", "webpdemux", "lcms2", "exif", "dl"]),
+            libraries: ["jpeg", "spng", "webp", "webpmux", "webpdemux", "lcms2", "dl"]),
         // FreeType's headers find each other by this path alone.
         cRoom("CTypeset", [.unsafeFlags(["-I/usr/include/freetype2"])], libraries: ["dl"]),
         cRoom("CProcess"),

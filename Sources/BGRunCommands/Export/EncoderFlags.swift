@@ -22,7 +22,8 @@ struct EncoderFlags: ParsableArguments {
         help: .init(
             """
             keep (default), strip, all but some groups as -gps,-camera, or some alone as +copyright,+artist: gps, \
-            camera, dates, copyright, artist, description, other.
+            camera, dates, copyright, artist, description, other. Maker notes, which may tell any of it, stay only \
+            where all but copyright and other do.
             """, valueName: "groups"))
     var metadata: String?
 

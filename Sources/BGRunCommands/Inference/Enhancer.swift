@@ -91,12 +91,13 @@ final class Enhancer {
     ) throws -> (output: GainMapMaker.Output, notes: [String]) {
         let format = settings.format ?? .jpeg
         let (width, height) = picture.pictureSize
-        let kept = header.outputMetadata(
-            settings, color: try tables.color(of: header), width: width, height: height, format: format)
         let orientation = Orientation(header.orientation)
         var geometry = try OutputGeometry(
             width: header.width, height: header.height, orientation: orientation, size: .original, enlarge: true)
         (geometry.width, geometry.height) = orientation.isTransposed ? (height, width) : (width, height)
+        let kept = header.outputMetadata(
+            settings, color: try tables.color(of: header), width: width, height: height, geometry: geometry,
+            format: format)
         return (
             GainMapMaker.Output(geometry: geometry, settings: settings, format: format, metadata: kept.metadata),
             kept.notes

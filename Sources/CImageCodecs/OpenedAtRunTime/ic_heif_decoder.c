@@ -121,6 +121,8 @@ static void read_metadata(heif_state *state, ic_picture_info *info) {
             (state->xmp = copy_block(state, ids[i], &size))) {
             info->xmp = state->xmp;
             info->xmp_size = size;
+        } else {
+            info->left_out++;
         }
     }
 }

@@ -78,13 +78,16 @@ static void end_box(const ic_jxl_table *jxl, JxlDecoder *decoder, box **open) {
     *open = NULL;
 }
 
-/// Begins to keep a box of metadata, the first of its kind.
-static void begin_box(jxl_state *state, JxlDecoder *decoder, box **open) {
+/// Begins to keep a box of metadata, the first of its kind, and counts the others.
+static void begin_box(jxl_state *state, JxlDecoder *decoder, box **open, ic_picture_info *info) {
     JxlBoxType kind;
     if (state->jxl->JxlDecoderGetBoxType(decoder, kind, JXL_TRUE) != JXL_DEC_SUCCESS) return;
     if (memcmp(kind, "Exif", 4) == 0 && !state->exif.bytes) *open = &state->exif;
     if (memcmp(kind, "xml ", 4) == 0 && !state->xmp.bytes) *open = &state->xmp;
-    if (!*open) return;
+    if (!*open) {
+        info->left_out += memcmp(kind, "Exif", 4) == 0 || memcmp(kind, "xml ", 4) == 0 || memcmp(kind, "jumb", 4) == 0;
+        return;
+    }
     (*open)->bytes = malloc(BOX_STEP);
     (*open)->size = (*open)->bytes ? BOX_STEP : 0;
     if (!(*open)->bytes ||
@@ -134,7 +137,7 @@ static ic_status read_header(jxl_state *state, JxlDecoder *decoder, ic_picture_i
         }
         case JXL_DEC_BOX:
             end_box(jxl, decoder, &open);
-            begin_box(state, decoder, &open);
+            begin_box(state, decoder, &open, info);
             continue;
         case JXL_DEC_BOX_NEED_MORE_OUTPUT:
             if (open && grow(state, decoder, open)) continue;

@@ -2,7 +2,6 @@
 
 #include "ic_color.h"
 #include "ic_error.h"
-#include "ic_exif.h"
 #include "ic_jpeg.h"
 #include "ic_library.h"
 #include "ic_picture.h"

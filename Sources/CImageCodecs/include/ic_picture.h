@@ -36,6 +36,8 @@ typedef struct ic_picture_info {
     size_t exif_size;
     const uint8_t *xmp;
     size_t xmp_size;
+    /// Further blocks of metadata, which are not read.
+    int32_t left_out;
 } ic_picture_info;
 
 typedef struct ic_picture_decoder ic_picture_decoder;

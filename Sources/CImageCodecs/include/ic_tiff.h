@@ -72,6 +72,9 @@ typedef struct ic_tiff_settings {
     size_t icc_size;
     const uint8_t *xmp;
     size_t xmp_size;
+    /// Photoshop's resources.
+    const uint8_t *photoshop;
+    size_t photoshop_size;
     /// Pixels an inch; 0 for none.
     double resolution_x;
     double resolution_y;
@@ -86,9 +89,10 @@ void ic_tiff_encoder_close(ic_tiff_encoder *encoder);
 /// Sets a tag whose value is text. Only before the first row.
 void ic_tiff_encoder_text(ic_tiff_encoder *encoder, uint32_t tag, const char *value);
 
-/// Sets a tag of Windows' whose values are bytes, or numbers of 16 bits. Only before the first row.
+/// Sets a tag that libtiff does not know, by its type in TIFF: bytes (1 or 7), or numbers of 16 bits (3). Only before the first
+/// row.
 void ic_tiff_encoder_values(
-    ic_tiff_encoder *encoder, uint32_t tag, int32_t is_wide, const void *values, uint32_t count);
+    ic_tiff_encoder *encoder, uint32_t tag, int32_t type, const void *values, uint32_t count);
 
 /// Rows of four samples a pixel, whatever the file has.
 ic_status ic_tiff_encoder_write(

@@ -48,6 +48,7 @@ extension ImageMetadata {
         result.xmp = xmp.flatMap { XMPProperties($0)?.edited(keeping: { _ in true }, adding: node) }
         if result.xmp == nil || JPEGSegments.xmpPrefix.count + (result.xmp?.count ?? 0) > JPEGSegments.capacity {
             if xmp != nil { notes.append("the XMP was left out, because the gain map's does not fit beside it") }
+            result.extendedXMP = nil
             result.xmp = XMPProperties.packet(of: node)
         }
         return (result, notes)

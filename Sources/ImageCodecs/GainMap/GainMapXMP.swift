@@ -7,13 +7,29 @@ enum GainMapXMP {
         var length: Int
     }
 
+    /// What tells of a video behind the picture, in two versions of Google's.
+    private static let videos = ["GCamera:MicroVideo", "GCamera:MotionPhoto"]
+
     /// A packet without a word about gain maps and other files behind the picture, whose places are those of the input.
     ///
-    /// - Returns: nil where the packet is not well formed but speaks of them.
-    static func withoutFiles(_ packet: [UInt8]) -> [UInt8]? {
-        guard packet.contains("hdrgm:".utf8) || packet.contains("Container:Directory".utf8) else { return packet }
-        return XMPProperties(packet)?.edited(
-            keeping: { !$0.hasPrefix("hdrgm:") && !$0.hasSuffix("Container:Directory") }, adding: "")
+    /// - Returns: nil where the packet is not well formed but speaks of them; and what the person should be told of files that are
+    ///   no gain maps.
+    static func withoutFiles(_ packet: [UInt8]) -> (packet: [UInt8]?, notes: [String]) {
+        let hasVideo = videos.contains { name in
+            ["=\"1\"", "='1'", ">1<"].contains { packet.contains("\(name)\($0)".utf8) }
+        }
+        guard hasVideo || packet.contains("hdrgm:".utf8) || packet.contains("Container:Directory".utf8) else {
+            return (packet, [])
+        }
+        let others = items(packet).filter { !["Primary", "GainMap"].contains($0.semantic) }
+        var notes = hasVideo ? ["the video behind the picture was left out"] : []
+        if !hasVideo, !others.isEmpty { notes = ["files behind the picture were left out"] }
+        let edited = XMPProperties(packet)?.edited(
+            keeping: { name in
+                !name.hasPrefix("hdrgm:") && !name.hasSuffix("Container:Directory")
+                    && !(hasVideo && videos.contains(where: name.hasPrefix))
+            }, adding: "")
+        return (edited, notes)
     }
 
     /// The parts of a gain map's packet that say what its codes mean; nil where it does not.

@@ -28,6 +28,22 @@ enum MultiPictureIndex {
         return []
     }
 
+    /// A sentence on the pictures behind the first one that are not carried; nil where there are none. A gain map has its own.
+    static func leftOut(of file: UnsafeRawBufferPointer, gainMap: Result<GainMap, CodecError>?) -> String? {
+        let pictures = others(in: file).filter {
+            $0.lowerBound > 0 && $0.upperBound <= file.count && file[$0].starts(with: [0xFF, 0xD8])
+        }
+        var count = pictures.count
+        switch gainMap {
+        case .success(let map): count = pictures.filter { $0.lowerBound != map.range.lowerBound }.count
+        case .failure: count -= 1
+        case nil: break
+        }
+        guard count > 0 else { return nil }
+        let subject = count == 1 ? "a picture behind the first one was" : "\(count) pictures behind the first one were"
+        return "\(subject) left out"
+    }
+
     /// Makes the segment for a picture and one behind it.
     ///
     /// - Parameters:

@@ -52,7 +52,12 @@ final class PictureDecoder: ImageDecoder {
         var metadata = ImageMetadata(
             exif: block(info.exif, info.exif_size).map(JPEGSegments.withoutExifPrefix),
             xmp: block(info.xmp, info.xmp_size), icc: block(info.icc, info.icc_size) ?? coded.profile)
-        if format == .raw { metadata.exif = TIFFExif.block(from: bytes) }
+        if format == .raw { (metadata.exif, metadata.leftOut) = TIFFExif.block(from: bytes) }
+        if info.left_out > 0 {
+            let isOne = info.left_out == 1
+            let blocks = isOne ? "another block of metadata was" : "\(info.left_out) more blocks of metadata were"
+            metadata.leftOut.append("\(blocks) left out")
+        }
         var notes = coded.note.map { [$0] } ?? []
         switch (info.frames, info.pictures) {
         case (1, 1): break

@@ -31,7 +31,9 @@ final class RawPreviewDecoder: ImageDecoder {
         header.format = .raw
         // A preview without metadata of its own has those of the file.
         if header.metadata.exif == nil {
-            header.metadata.exif = TIFFExif.block(from: bytes)
+            let exif = TIFFExif.block(from: bytes)
+            header.metadata.exif = exif.block
+            header.metadata.leftOut += exif.leftOut
             header.orientation = Int(info.orientation)
         }
         header.notes.append("the camera's preview of \(header.width) × \(header.height)")

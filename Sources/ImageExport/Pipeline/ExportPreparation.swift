@@ -144,7 +144,8 @@ struct ExportPreparation {
         let border = settings.border?.pixels ?? 0
         let width = path.geometry.uprightWidth + 2 * border
         let height = path.geometry.uprightHeight + 2 * border
-        let kept = header.outputMetadata(settings, color: source, width: width, height: height, format: format)
+        let kept = header.outputMetadata(
+            settings, color: source, width: width, height: height, geometry: path.geometry, format: format)
         kept.notes.forEach { note($0) }
         return EncodeRequest(
             format: format, width: width, height: height, layout: path.outputLayout, isGray: path.isGray,
