@@ -201,6 +201,20 @@ import Testing
         #expect(differences.reduce(0, +) < 3 * differences.count)
     }
 
+    @Test func looksThatChangeNothingKeepTheMap() throws {
+        let straight = try #require(ToneCurve([.init(0, 0), .init(0.5, 0.5), .init(1, 1)]))
+        let neutral: [ImageOperation] = [
+            .contrast(0), .saturation(0), .curve(straight), .localContrast(LocalContrast(amount: 0, reach: 1)),
+        ]
+        for operations in neutral.map({ [$0] }) + [neutral] {
+            let file = try exported(try photo { $0.hasISO = true }) {
+                $0.operations = operations
+                $0.size = .longEdge(100)
+            }
+            #expect(try header(file).gainMap != nil, "\(operations)")
+        }
+    }
+
     @Test func whoeverConvertsColoursIsToldOfThreeChannels() throws {
         let wide = try photo(isGrayMap: false)
         let note = "the gain map's three channels are for the input's colours, which were converted"

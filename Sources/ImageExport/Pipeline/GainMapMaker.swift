@@ -121,7 +121,7 @@ package struct GainMapMaker {
         if settings.leavesOutGainMap == true { return .leaveOut(nil) }
         guard format == .jpeg else { return .leaveOut("only a JPEG keeps it") }
         if settings.border != nil { return .leaveOut("it has nothing for a border") }
-        if let name = (settings.operations ?? []).lazy.compactMap(\.nameWhereItBendsTones).first {
+        if let name = settings.effectiveOperations.lazy.compactMap(\.nameWhereItBendsTones).first {
             return .leaveOut("\(name) changes the tones that it was made for")
         }
         let across = Double(map.width) / Double(header.width)

@@ -118,7 +118,7 @@ extension ImageOperation {
         case .exposure(let stops): stops == 0
         case .whiteBalance(let balance): balance.temperature == 0 && balance.tint == 0
         case .contrast(let amount), .saturation(let amount): amount == 0
-        case .curve: false
+        case .curve(let curve): curve.changesNothing
         case .denoise(let denoising): denoising.luma == 0 && denoising.chroma == 0
         case .localContrast(let contrast): contrast.amount == 0
         case .deconvolve(let deconvolution): deconvolution.amount == 0

@@ -24,6 +24,11 @@ package struct ToneCurve: Codable, Hashable, Sendable {
         self.points = points
     }
 
+    /// Every code from 0 to 1 stays what it is.
+    var changesNothing: Bool {
+        points[0].x == 0 && points[points.count - 1].x == 1 && points.allSatisfy { $0.x == $0.y }
+    }
+
     /// A function that may be called often.
     package var function: @Sendable (Double) -> Double {
         let points = points
