@@ -1,4 +1,5 @@
 import Foundation
+import ImageCodecs
 import Testing
 
 /// Several outputs of each picture, and what a change of one makes anew.
@@ -135,6 +136,88 @@ import Testing
         let ended = try CommandRun(["export", "photos", "--out", "out", "--size", "60"] + outputs, in: place).end()
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try place.contents("out") == place.contents("alone"))
+    }
+
+    @Test func anOutputIsTheSameWhateverIsMadeBesideItOrWasMadeBefore() throws {
+        let outputs = ["size=40", "size=90,linear", "size=150,denoise=0.3", "size=200,quality=60"]
+        func export(_ chosen: [String], to folder: String) throws {
+            let ended = try CommandRun(
+                ["export", "photos", "--out", folder]
+                    + chosen.flatMap { ["--output", "\($0),name={stem}-{size}.{ext}"] },
+                in: place
+            ).end()
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+        // One after the other into one folder, all at once, and all at once the other way round.
+        for count in 1...outputs.count { try export(Array(outputs.prefix(count)), to: "grown") }
+        try export(outputs, to: "once")
+        try export(outputs.reversed(), to: "reversed")
+        for output in outputs { try export([output], to: "alone") }
+        let grown = try place.contents("grown")
+        #expect(grown.count == 3 * outputs.count)
+        for folder in ["once", "reversed", "alone"] { #expect(try place.contents(folder) == grown, "\(folder)") }
+    }
+
+    @Test func flagsAreTheDefaultsOfTheOutputsThatCanHaveThem() throws {
+        let flags = [
+            ["--quality", "50"], ["--max-bytes", "9k"], ["--lossless"], ["--bits", "16"], ["--gravity", "top"],
+            ["--text-color", "ff0000"],
+        ]
+        let outputs = [
+            ["format=png,size=fill:50x50", "format=jpeg,size=60"], ["format=png", "format=jpeg"],
+            ["format=jpeg", "format=webp"], ["format=jpeg", "format=png"], ["size=fill:50x50", "size=60"],
+            ["size=60", "size=50,watermark-text=Text"],
+        ]
+        for (flags, outputs) in zip(flags, outputs) {
+            let ended = try CommandRun(
+                ["export", "photos", "--out", "out", "--dry-run"] + flags + outputs.flatMap { ["--output", $0] },
+                in: place
+            ).end()
+            #expect(ended.status == 0, "\(flags): \(ended.errors)")
+        }
+        // A quality that is a default is that of the output with one, and what an output asks for itself has to fit.
+        let both = try CommandRun(
+            [
+                "export", "photos", "--out", "out", "--quality", "50", "--output", "format=png,size=60", "--output",
+                "size=50",
+            ],
+            in: place
+        ).end()
+        #expect(both.status == 0, "\(both.errors)")
+        let alone = try place.bgrun(
+            "export", "photos", "--out", "alone", "--quality", "50", "--size", "50", "--name", "{stem}-50.{ext}")
+        #expect(alone.status == 0)
+        let made = try place.contents("out")
+        let jpegs = try place.contents("alone")
+        #expect(made.count == 6 && made.merging(jpegs) { $1 } == made)
+        for refused in [
+            "format=png,quality=50", "format=png,max-bytes=9k", "format=jpeg,lossless", "format=jpeg,bits=16",
+        ] {
+            let ended = try place.bgrun("export", "photos", "--out", "no", "--dry-run", "--output", refused)
+            #expect(ended.status == 64, "\(refused)")
+        }
+        try place.write("outputs: {a: {format: png}, b: {format: jpeg}}\n", to: "outputs.yml")
+        let file = try place.bgrun(
+            "export", "photos", "--out", "no", "--dry-run", "--quality", "50", "--outputs", "outputs.yml")
+        #expect(file.status == 0, "\(file.errors)")
+    }
+
+    @Test func aCommaWithinAValueIsWrittenWithABackslash() throws {
+        let photo = place.path + "/photos/photo-0001.jpg"
+        let command = ["export", photo, "--out", "out", "--metadata", "strip"]
+        let unescaped = try CommandRun(command + ["--output", "copyright=Berlin, 2026,size=50"], in: place).end()
+        #expect(unescaped.status == 64)
+        #expect(unescaped.errors.contains(#"no output option " 2026"; a comma within a value is written \,"#))
+        let ended = try CommandRun(
+            command + ["--output", #"name=a\,b\\{stem}.{ext},size=50,metadata=-gps,-camera,artist=A\, B \ C"#],
+            in: place
+        ).end()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try place.contents("out").keys.sorted() == [#"a,b\photo-0001.jpg"#])
+        let exif = try PictureFile(place.path + #"/out/a,b\photo-0001.jpg"#).header.metadata.exif
+        #expect(String(decoding: try #require(exif), as: UTF8.self).contains(#"A, B \ C"#))
+        let help = try place.bgrun("export", "--help").output.split { $0.isWhitespace }.joined(separator: " ")
+        #expect(help.contains(#"A comma within a value is written \,."#), "\(help)")
     }
 
     @Test func mistakesInTheFileAreToldWithTheirLines() throws {

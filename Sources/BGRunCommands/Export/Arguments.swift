@@ -134,8 +134,10 @@ struct OutputFlags: ParsableArguments {
 
     @Option(
         help: .init(
-            "One of several outputs of each picture: size=2048,format=webp,quality=80,name=... The flags are the defaults.",
-            valueName: "settings"))
+            """
+            One of several outputs of each picture: size=2048,format=webp,quality=80,name=... A comma within a value is \
+            written \\,. The flags are the defaults of those that can have them.
+            """, valueName: "settings"))
     var output: [String] = []
 
     @Option(

@@ -32,8 +32,10 @@ enum OutputsFile {
 
     private static func spec(of value: DescribedValue, over base: OutputSpec) -> OutputSpec {
         var spec = base
+        var own: Set<String> = []
         for (key, value) in value.entries() ?? [] {
             guard let name = key.text(), let text = value.text() else { continue }
+            own.insert(name)
             do throws(OutputSpec.Mistake) {
                 try spec.set(name, to: text)
             } catch {
@@ -43,6 +45,7 @@ enum OutputsFile {
                     "badOption", "It cannot be used: \(error.description)\(end)", fix: "bgrun export --help lists all.")
             }
         }
+        spec.leaveOutDefaults(beside: own)
         if let contradiction = spec.contradiction {
             value.refuse("contradiction", "\(contradiction).", fix: "Leave one of them out.")
         }

@@ -12,31 +12,52 @@ struct OutputSpec: Hashable, Sendable {
     /// What a command line got wrong, one sentence.
     struct Mistake: Error, Hashable, CustomStringConvertible {
         var description: String
+        /// There is no option of the name that was given.
+        var namesNoOption = false
     }
 
-    /// Reads `key=value,key=value` over these settings. Operations and presets are a chain, in which one may come again.
+    /// Reads `key=value,key=value` over these settings, which are the defaults. Operations and presets are a chain, in which one
+    /// may come again.
     func applying(_ text: String) throws(Mistake) -> OutputSpec {
         var spec = self
         var seen: Set<String> = []
-        for part in Self.parts(of: text) {
+        for (index, part) in Self.parts(of: text).enumerated() {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard seen.insert(pair[0]).inserted || pair[0] == "preset" || Self.operationNames.contains(pair[0]) else {
                 throw Mistake(description: "\(pair[0]) is given twice in \"\(text)\"")
             }
-            try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
+            do throws(Mistake) {
+                try spec.set(pair[0], to: pair.count > 1 ? pair[1] : nil)
+            } catch {
+                guard error.namesNoOption, index > 0 else { throw error }
+                throw Mistake(description: error.description + #"; a comma within a value is written \,"#)
+            }
         }
+        spec.leaveOutDefaults(beside: seen)
         return spec
     }
 
-    /// What commas divide; `metadata=-gps,-camera` is one part.
+    /// What commas divide; `metadata=-gps,-camera` is one part. After a backslash a comma, or another backslash, is one of a value.
     private static func parts(of text: String) -> [String] {
-        text.split(separator: ",").reduce(into: []) { parts, part in
-            if let last = parts.indices.last, let sign = part.first, "+-".contains(sign) {
-                parts[last] += "," + part
+        var parts = [""]
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                parts[parts.count - 1] += character == "," || character == "\\" ? "\(character)" : "\\\(character)"
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else if character == "," {
+                parts.append("")
+            } else if parts[parts.count - 1].isEmpty, "+-".contains(character), parts.count > 1 {
+                parts.removeLast()
+                parts[parts.count - 1] += ",\(character)"
             } else {
-                parts.append(String(part))
+                parts[parts.count - 1].append(character)
             }
         }
+        if isEscaped { parts[parts.count - 1] += "\\" }
+        return parts.filter { !$0.isEmpty }
     }
 
     /// Sets one option by the name of its flag; a flag without a value is set by nil.
@@ -86,8 +107,25 @@ struct OutputSpec: Hashable, Sendable {
             if let operation = try Self.operation(key, text) {
                 settings.operations = (settings.operations ?? []) + [operation]
             }
-        default: throw Mistake(description: "there is no output option \"\(key)\"")
+        default: throw Mistake(description: "there is no output option \"\(key)\"", namesNoOption: true)
         }
+    }
+
+    /// Leaves out defaults that an output of its format, size or text cannot have.
+    ///
+    /// - Parameter own: Options that were given for this very output: they are meant, and refused where they do not fit.
+    mutating func leaveOutDefaults(beside own: Set<String>) {
+        if let format = settings.format {
+            if !own.contains("quality"), format.defaultQuality == nil { settings.quality = nil }
+            if !own.contains("bits"), need(for: format) != nil { settings.bitsPerChannel = nil }
+            if !own.contains("lossless"), !format.canBeLossless { settings.lossless = false }
+            if !own.contains("max-bytes"), !format.hasQuality { settings.maxBytes = nil }
+        }
+        if settings.maxBytes != nil, settings.lossless, own.contains("max-bytes") != own.contains("lossless") {
+            if own.contains("lossless") { settings.maxBytes = nil } else { settings.lossless = false }
+        }
+        if !own.contains("gravity"), !settings.size.cuts { settings.gravity = nil }
+        if text.text == nil, own.isDisjoint(with: ["font", "text-style", "text-color"]) { text = TextParts() }
     }
 
     /// Which settings exclude each other, one sentence; nil when they fit.
