@@ -12,6 +12,7 @@ static const char image_kernels[] = {
 #embed "Image/deconvolve.cl" suffix(, )
 #embed "Image/grain.cl" suffix(, )
 #embed "Image/rotate.cl" suffix(, )
+#embed "Image/turn.cl" suffix(, )
     0,
 };
 

@@ -7,7 +7,8 @@
 //
 //   a = variance / (variance + epsilon),  b = (1 - a) mean,  A and B their box means, linear between the centres of cells.
 //
-// The picture, and the grid of cells, repeat their edges. Clear pixels (alpha 0) take no part: a cell's luma is the mean of its
+// The grid of cells begins at the corner that is the upright picture's first, so that another one of the cells at the edges may be
+// smaller. The picture, and the grid of cells, repeat their edges. Clear pixels (alpha 0) take no part: a cell's luma is the mean of its
 // visible pixels, and in box means a cell weighs as much as the share of its pixels that is visible.
 //
 // Reference  ChainReference in the tests, float64; within 2 of 65535.
@@ -30,6 +31,8 @@ typedef struct {
     int cell;        // pixels, a power of two, at least 2
     int across;      // cells in a row of the picture
     int down;        // cells in a column of the picture
+    int left;        // columns of the first cell that lie in front of the picture
+    int top;         // rows of the first cell that lie above the picture
     int cell_stride; // floats from one row to the next, a multiple of 16, at least across
     int line_stride; // floats, at least width + 2 * cell + 32 and across + 2 * radius + 32
     int radius;      // cells
@@ -48,7 +51,8 @@ inline void contrast_sums_of(__global const float *src, chain_codes codes, __glo
     const int row = get_global_id(0);
     __global float *sums = line + (size_t)row * q.line_step, *counts = sums + q.line_stride;
     __global float *to = cells + (size_t)row * 2 * q.cell_stride;
-    const int y0 = (q.first_cell + row) * q.cell;
+    const int y0 = (q.first_cell + row) * q.cell - q.top;
+    __global float *own = sums + q.left, *visibles = counts + q.left;
     for (int k = 0; k < q.cell; ++k) {
         for (int x = 0; x < p.width; x += 16) {
             float16 y = contrast_luma(chain_load(src, codes, p, y0 + k, x));
@@ -56,15 +60,18 @@ inline void contrast_sums_of(__global const float *src, chain_codes codes, __glo
                 const int16 visible = vload16(0, chain_source(src, p, y0 + k, 3) + x) > 0.0f;
                 const float16 count = select((float16)(0.0f), (float16)(1.0f), visible);
                 y = select((float16)(0.0f), y, visible);
-                vstore16(k == 0 ? count : vload16(0, counts + x) + count, 0, counts + x);
+                vstore16(k == 0 ? count : vload16(0, visibles + x) + count, 0, visibles + x);
             }
-            vstore16(k == 0 ? y : vload16(0, sums + x) + y, 0, sums + x);
+            vstore16(k == 0 ? y : vload16(0, own + x) + y, 0, own + x);
         }
     }
-    for (int x = p.width; x < q.across * q.cell; ++x) {
-        sums[x] = sums[p.width - 1];
+    for (int x = 0; x < q.across * q.cell; ++x) {
+        if (x >= q.left && x < q.left + p.width)
+            continue;
+        const int from = edge(x - q.left, p.width);
+        sums[x] = own[from];
         if (clear)
-            counts[x] = counts[p.width - 1];
+            counts[x] = visibles[from];
     }
     const float share = 1.0f / (float)(q.cell * q.cell);
     for (int i = 0; i < q.across; ++i) {
@@ -189,8 +196,9 @@ CPU_FORM void contrast_means(__global const float *slopes, __global float *means
     }
 }
 
-// One value for each pixel of row y from those of cells; that of column x goes to to[x + cell / 2].
+// One value for each pixel of row y from those of cells; that of column x goes to to[x + left + cell / 2].
 inline void contrast_spread(__global const float *means, __global float *to, int y, int c, contrast_params q) {
+    y += q.top;
     const float share = 1.0f / (float)q.cell;
     const int above = 2 * y + 1 < q.cell ? -1 : (2 * y + 1 - q.cell) / (2 * q.cell);
     const float t = ((float)y + 0.5f) * share - 0.5f - (float)above;
@@ -222,8 +230,8 @@ inline void contrast_make(__global const float *src, __global float *dst, chain_
     __global float *slope = line + (size_t)row * q.line_step, *offset = slope + q.line_stride;
     contrast_spread(means, slope, y, 0, q);
     contrast_spread(means, offset, y, 1, q);
-    slope += q.cell / 2;
-    offset += q.cell / 2;
+    slope += q.left + q.cell / 2;
+    offset += q.left + q.cell / 2;
     for (int x = 0; x < p.width; x += 16) {
         pixels v = chain_load(src, codes, p, y, x);
         const float16 luma = contrast_luma(v);
@@ -251,7 +259,7 @@ GPU_FORM void contrast_lines_pixel(__global const float *src, __global float *li
         return;
     float sum = 0.0f, count = 0.0f;
     for (int k = 0; k < q.cell; ++k) {
-        const float4 v = read_pixel(chain_source(src, p, (q.first_cell + row) * q.cell + k, 0), p, x);
+        const float4 v = read_pixel(chain_source(src, p, (q.first_cell + row) * q.cell - q.top + k, 0), p, x);
         const bool visible = !p.clear || v.w > 0.0f;
         const float y = visible ? pixel_luma(v) : 0.0f;
         sum = k == 0 ? y : sum + y;
@@ -270,7 +278,7 @@ GPU_FORM void contrast_cells_pixel(__global const float *line, __global float *c
     __global const float *sums = line + (size_t)row * q.line_step;
     float sum = 0.0f, count = 0.0f;
     for (int k = 0; k < q.cell; ++k) {
-        const int x = edge(i * q.cell + k, p.width);
+        const int x = edge(i * q.cell - q.left + k, p.width);
         sum += sums[x];
         if (p.clear)
             count += sums[q.line_stride + x];
@@ -333,7 +341,7 @@ GPU_FORM void contrast_means_pixel(__global const float *slopes, __global float 
 
 // The value at column x, from cells of the rows above and below it, `t` between them.
 inline float contrast_between(__global const float *a, __global const float *b, float t, int x, contrast_params q) {
-    const int i = (x + q.cell / 2) / q.cell, k = (x + q.cell / 2) % q.cell;
+    const int place = x + q.left + q.cell / 2, i = place / q.cell, k = place % q.cell;
     const int before = edge(i - 1, q.across), next = edge(i, q.across);
     const float left = a[before] + (b[before] - a[before]) * t, right = a[next] + (b[next] - a[next]) * t;
     return left + (right - left) * (1.0f / (float)q.cell) * ((float)k + 0.5f);
@@ -344,8 +352,8 @@ GPU_FORM void contrast_apply_pixel(__global const float *src, __global float *ds
     const int x = get_global_id(0), y = p.first_row + (int)get_global_id(1);
     if (x >= p.width)
         return;
-    const int above = 2 * y + 1 < q.cell ? -1 : (2 * y + 1 - q.cell) / (2 * q.cell);
-    const float t = ((float)y + 0.5f) * (1.0f / (float)q.cell) - 0.5f - (float)above;
+    const int place = y + q.top, above = 2 * place + 1 < q.cell ? -1 : (2 * place + 1 - q.cell) / (2 * q.cell);
+    const float t = ((float)place + 0.5f) * (1.0f / (float)q.cell) - 0.5f - (float)above;
     __global const float *a = means + (size_t)(edge(above, q.down) - q.first_mean) * 2 * q.cell_stride;
     __global const float *b = means + (size_t)(edge(above + 1, q.down) - q.first_mean) * 2 * q.cell_stride;
     const float slope = contrast_between(a, b, t, x, q);

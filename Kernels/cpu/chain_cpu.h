@@ -6,6 +6,7 @@ _Static_assert(sizeof(contrast_params) == sizeof(bg_contrast_params), "contrast_
 _Static_assert(sizeof(deconvolve_params) == sizeof(bg_deconvolve_params), "deconvolve_params");
 _Static_assert(sizeof(grain_params) == sizeof(bg_grain_params), "grain_params");
 _Static_assert(sizeof(rotate_params) == sizeof(bg_rotate_params), "rotate_params");
+_Static_assert(sizeof(turn_params) == sizeof(bg_turn_params), "turn_params");
 _Static_assert(POINT_TABLE == BG_POINT_TABLE && POINT_HEADER == BG_POINT_HEADER && POINT_STEPS == BG_POINT_STEPS, "points");
 _Static_assert(DENOISE_COLUMNS == BG_DENOISE_COLUMNS && DENOISE_ROWS == BG_DENOISE_ROWS &&
                    DENOISE_RADIUS == BG_DENOISE_RADIUS && DENOISE_FILL == BG_DENOISE_FILL && DENOISE_SCRATCH == BG_DENOISE_SCRATCH &&
@@ -16,6 +17,7 @@ _Static_assert(DECONVOLVE_COLUMNS == BG_DECONVOLVE_COLUMNS && DECONVOLVE_ROWS ==
                    DECONVOLVE_RADIUS == BG_DECONVOLVE_RADIUS && DECONVOLVE_STEP == BG_DECONVOLVE_STEP,
                "deconvolve");
 _Static_assert(ROTATE_COLUMNS == BG_ROTATE_COLUMNS && ROTATE_STEPS == BG_ROTATE_STEPS, "rotate");
+_Static_assert(TURN_ROWS == BG_TURN_ROWS, "turn");
 
 #define RUN_POINTS(NAME, FROM, TO, KERNEL)                                                                              \
     static void NAME(FROM src, TO dst, const float *program, const bg_point_params *points, const bg_chain_rows *rows) { \
@@ -108,9 +110,14 @@ static void run_rotate(const float *src, float *dst, const float *weights, const
     EACH(count) rotate_part(src, dst, weights, q, r);
 }
 
+static void run_turn(const float *src, float *dst, const bg_turn_params *p) {
+    PARAMS(turn_params, p);
+    EACH((p->rows + TURN_ROWS - 1) / TURN_ROWS) turn_rows(src, dst, q);
+}
+
 #define CHAIN_KERNELS                                                                                                   \
     {                                                                                                                   \
         run_load8, run_load16, run_store8, run_store16, run_codes8, run_codes16, run_points, run_grain,                 \
             run_denoise_fill, run_denoise, run_deconvolve, run_contrast_cells, run_contrast_slopes, run_contrast_means, \
-            run_contrast_apply, run_rotate,                                                                             \
+            run_contrast_apply, run_rotate, run_turn,                                                                   \
     }

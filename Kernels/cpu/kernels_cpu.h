@@ -22,6 +22,7 @@
 #include "../Image/deconvolve.cl"
 #include "../Image/grain.cl"
 #include "../Image/rotate.cl"
+#include "../Image/turn.cl"
 #include "../Inference/winograd_blocks.cl"
 
 _Static_assert(sizeof(resize_params) == sizeof(bg_resize_params), "resize_params");

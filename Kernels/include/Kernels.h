@@ -35,7 +35,7 @@ typedef struct {
     float matte[3];
 } bg_encode_float_params;
 
-// Sizes of the kernels of a chain, as in Image/points.cl, denoise.cl, deconvolve.cl and rotate.cl.
+// Sizes of the kernels of a chain, as in Image/points.cl, denoise.cl, deconvolve.cl, rotate.cl and turn.cl.
 enum {
     BG_POINT_TABLE = 2064,
     BG_POINT_STEPS = 1024,
@@ -54,6 +54,7 @@ enum {
     BG_DECONVOLVE_STEP = 4,
     BG_ROTATE_COLUMNS = 64,
     BG_ROTATE_STEPS = 1024,
+    BG_TURN_ROWS = 16,
 };
 
 typedef struct {
@@ -73,7 +74,7 @@ typedef struct {
 } bg_chain_codes;
 
 typedef struct {
-    int32_t cell, across, down, cell_stride, line_stride, radius, first_cell, first_slope, first_mean, line_step;
+    int32_t cell, across, down, left, top, cell_stride, line_stride, radius, first_cell, first_slope, first_mean, line_step;
     float epsilon, amount;
 } bg_contrast_params;
 
@@ -91,6 +92,10 @@ typedef struct {
 typedef struct {
     int64_t cosine, sine;
 } bg_rotate_params;
+
+typedef struct {
+    int32_t columns, rows, planes, first, row_step, column_step, plane_step, target, stride;
+} bg_turn_params;
 
 typedef struct {
     const int32_t *v_start;
@@ -133,6 +138,7 @@ typedef struct {
                            const bg_contrast_params *, const bg_chain_rows *);
     void (*rotate)(const float *src, float *dst, const float *weights, const bg_rotate_params *, const bg_chain_rows *,
                    int count);
+    void (*turn)(const float *src, float *dst, const bg_turn_params *);
 } bg_cpu_chain_kernels;
 
 // The kernels of networks, with buffers as in Inference/winograd_blocks.cl.

@@ -12,6 +12,8 @@ final class CPUChain {
 
     let scratch = Scratch()
     let line = Scratch()
+    /// Rows of the upright picture, before and after a denoising.
+    let turned = (before: Scratch(), after: Scratch())
     private var plan: ChainPlan?
     private var output = 0..<0
     /// Whether this chunk goes on where the last one ended.
@@ -168,16 +170,21 @@ extension CPULane {
         _ kind: Surroundings, _ level: Int, _ source: UnsafeMutablePointer<Float>?,
         _ target: UnsafeMutablePointer<Float>?, _ codes: bg_chain_codes, _ rows: bg_chain_rows
     ) {
-        var (codes, p) = (codes, rows)
+        var p = rows
         switch kind {
         case .denoise(let denoise):
-            let tiles = p.tiles(width: Int(BG_DENOISE_COLUMNS), height: Int(BG_DENOISE_ROWS))
-            let scratch = chain.scratch.elements(Float.self, Int(BG_DENOISE_SCRATCH))
             if p.clear != 0 {
                 var filled = p.denoised
                 kernels.chain.denoise_fill(source, &filled)
             }
-            kernels.chain.denoise(source, target, &codes, denoise.limits, scratch, &p, Int32(tiles))
+            guard denoise.orientation.value != 1 else { return self.denoise(denoise, source, target, codes, p) }
+            let band = TurnedBand(p, denoise)
+            var (there, back) = (band.there, band.back)
+            let before = chain.turned.before.elements(Float.self, band.floats)
+            let after = chain.turned.after.elements(Float.self, band.floats)
+            kernels.chain.turn(source, before, &there)
+            self.denoise(denoise, before, after, codes, band.rows)
+            kernels.chain.turn(after, target, &back)
         case .deconvolve(let deconvolve):
             let tiles = p.tiles(width: Int(BG_DECONVOLVE_COLUMNS), height: Int(BG_DECONVOLVE_ROWS))
             let scratch = chain.scratch.elements(Float.self, deconvolve.scratchFloats(planes: Int(p.planes)))
@@ -189,6 +196,16 @@ extension CPULane {
             var q = rotation.params
             kernels.chain.rotate(source, target, rotation.weights, &q, &p, Int32(p.rotatedParts))
         }
+    }
+
+    private func denoise(
+        _ plan: DenoisePlan, _ source: UnsafeMutablePointer<Float>?, _ target: UnsafeMutablePointer<Float>?,
+        _ codes: bg_chain_codes, _ rows: bg_chain_rows
+    ) {
+        var (codes, p) = (codes, rows)
+        let tiles = p.tiles(width: Int(BG_DENOISE_COLUMNS), height: Int(BG_DENOISE_ROWS))
+        let scratch = chain.scratch.elements(Float.self, Int(BG_DENOISE_SCRATCH))
+        kernels.chain.denoise(source, target, &codes, plan.limits, scratch, &p, Int32(tiles))
     }
 
     private func localContrast(

@@ -69,7 +69,8 @@ extension bg_point_params {
 extension bg_contrast_params {
     init(_ plan: LocalContrastPlan, _ bands: ContrastBands, width: Int, lineStep: Int) {
         self.init(
-            cell: Int32(plan.cell), across: Int32(plan.across), down: Int32(plan.down),
+            cell: Int32(plan.cell), across: Int32(plan.across), down: Int32(plan.down), left: Int32(plan.left),
+            top: Int32(plan.top),
             cell_stride: Int32(plan.cellStride), line_stride: Int32(plan.lineStride(width: width)),
             radius: Int32(plan.radius), first_cell: Int32(bands.cells.lowerBound),
             first_slope: Int32(bands.slopes.lowerBound), first_mean: Int32(bands.means.lowerBound),

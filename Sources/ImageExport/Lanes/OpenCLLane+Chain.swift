@@ -87,9 +87,30 @@ extension OpenCLLane {
     private func surroundings(
         _ kind: Surroundings, _ table: Buffer?, from source: Buffer, to target: Buffer, _ rows: bg_chain_rows
     ) throws(OpenCLError) {
-        if rows.clear != 0, case .denoise = kind {
-            try run("denoise_fill", rows.denoised, [.buffer(source), .rows(rows.denoised)])
+        guard case .denoise(let plan) = kind else {
+            return try upright(kind, table, from: source, to: target, rows)
         }
+        if rows.clear != 0 { try run("denoise_fill", rows.denoised, [.buffer(source), .rows(rows.denoised)]) }
+        guard plan.orientation.value != 1 else { return try upright(kind, table, from: source, to: target, rows) }
+        let band = TurnedBand(rows, plan)
+        let (before, after) = try (buffer(.turned, bytes: band.floats * 4), buffer(.made, bytes: band.floats * 4))
+        try turn(source, to: before, band.there)
+        try upright(kind, table, from: before, to: after, band.rows)
+        try turn(after, to: target, band.back)
+    }
+
+    private func turn(_ source: Buffer, to target: Buffer, _ q: bg_turn_params) throws(OpenCLError) {
+        let arguments: [Argument] = [.buffer(source), .buffer(target), .turn(q)]
+        switch form {
+        case .strips: try run("turn_rows", count: (Int(q.rows) + Int(BG_TURN_ROWS) - 1) / Int(BG_TURN_ROWS), arguments)
+        case .pixels: try run("turn_pixel", (Int(q.columns), Int(q.rows)), arguments)
+        }
+    }
+
+    /// As ``surroundings(_:_:from:to:_:)``, of rows that lie as the operation's grid has them.
+    private func upright(
+        _ kind: Surroundings, _ table: Buffer?, from source: Buffer, to target: Buffer, _ rows: bg_chain_rows
+    ) throws(OpenCLError) {
         guard form == .strips else { return try surroundingsByPixels(kind, table, from: source, to: target, rows) }
         var p = rows
         switch (kind, table) {

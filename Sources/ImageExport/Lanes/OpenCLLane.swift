@@ -27,6 +27,8 @@ package final class OpenCLLane: ImageLane {
         case even, odd
         case slopes, means
         case estimate, ratio, share
+        /// Rows of the upright picture, before and after a denoising.
+        case turned, made
     }
 
     /// Device copies of a plan's tables; holds the plan so that its identity stays its own.
@@ -256,6 +258,7 @@ package final class OpenCLLane: ImageLane {
         case deconvolve(bg_deconvolve_params)
         case grain(bg_grain_params)
         case rotate(bg_rotate_params)
+        case turn(bg_turn_params)
     }
 
     func run(_ name: String, _ size: (x: Int, y: Int), _ arguments: [Argument]) throws(OpenCLError) {
@@ -294,6 +297,7 @@ package final class OpenCLLane: ImageLane {
             case .deconvolve(let value): try kernel.setArgument(index, value: value)
             case .grain(let value): try kernel.setArgument(index, value: value)
             case .rotate(let value): try kernel.setArgument(index, value: value)
+            case .turn(let value): try kernel.setArgument(index, value: value)
             }
         }
         return kernel

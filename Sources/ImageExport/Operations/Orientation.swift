@@ -10,6 +10,12 @@ package struct Orientation: Sendable {
 
     package var isTransposed: Bool { value >= 5 }
 
+    /// Stored columns run from the right to the left, or from the bottom to the top, of the upright picture.
+    var runsFromRight: Bool { [2, 3, 7, 8].contains(value) }
+
+    /// Stored rows run from the bottom to the top, or from the right to the left, of the upright picture.
+    var runsFromBelow: Bool { [3, 4, 6, 7].contains(value) }
+
     /// The stored picture is its mirror image.
     var isMirrored: Bool { [2, 4, 5, 7].contains(value) }
 

@@ -32,9 +32,11 @@ package final class ChainPlan: Sendable {
     ///   - height: Rows of the whole picture.
     ///   - isWide: Rows are `rgba16`, else `rgbx8`.
     ///   - content: Stands for the content of the picture, for grain.
+    ///   - orientation: What makes the picture upright, for operations that work on a grid.
     ///   - rotation: Degrees clockwise by which the picture is turned at the end.
     package init(
-        _ operations: [ImageOperation], width: Int, height: Int, isWide: Bool, content: UInt32, rotation: Double? = nil
+        _ operations: [ImageOperation], width: Int, height: Int, isWide: Bool, content: UInt32,
+        orientation: Orientation = Orientation(1), rotation: Double? = nil
     ) {
         self.width = width
         self.height = height
@@ -55,7 +57,9 @@ package final class ChainPlan: Sendable {
             }
         }
         for operation in operations {
-            if let surroundings = Surroundings(operation, width: width, height: height, isWide: isWide) {
+            let surroundings = Surroundings(
+                operation, width: width, height: height, isWide: isWide, orientation: orientation)
+            if let surroundings {
                 flush()
                 levels.append(Level(surroundings: surroundings))
             } else if case .grain(let grain) = operation {
@@ -90,7 +94,7 @@ package final class ChainPlan: Sendable {
     var readsCodes: Bool {
         guard !isWide, changes.isEmpty, let level = levels.first else { return false }
         return switch level.surroundings {
-        case .denoise: true
+        case .denoise(let plan): plan.orientation.value == 1
         case .localContrast: first.isEmpty
         case .deconvolve, .rotate: false
         }
@@ -100,7 +104,8 @@ package final class ChainPlan: Sendable {
     var writesCodes: Bool {
         guard !isWide, let level = levels.last, level.changes.isEmpty else { return false }
         return switch level.surroundings {
-        case .denoise, .localContrast: true
+        case .denoise(let plan): plan.orientation.value == 1
+        case .localContrast: true
         case .deconvolve, .rotate: false
         }
     }
@@ -157,9 +162,13 @@ package final class ChainPlan: Sendable {
         }
         for level in levels {
             switch level.surroundings {
-            case .denoise:
-                let tiles = tilesAtOnce ? tiles(Int(BG_DENOISE_COLUMNS), Int(BG_DENOISE_ROWS), of: made) : 1
-                bytes += 4 * tiles * Int(BG_DENOISE_SCRATCH)
+            case .denoise(let plan):
+                var size = (across: Int(BG_DENOISE_COLUMNS), down: Int(BG_DENOISE_ROWS))
+                if plan.orientation.isTransposed { size = (size.down, size.across) }
+                bytes += 4 * (tilesAtOnce ? tiles(size.across, size.down, of: made) : 1) * Int(BG_DENOISE_SCRATCH)
+                if plan.orientation.value != 1 {
+                    bytes += 2 * TurnedBand.bytes(planes: planes, width: width, rows: made, plan)
+                }
             case .deconvolve(let plan):
                 let tiles = tilesAtOnce ? tiles(Int(BG_DECONVOLVE_COLUMNS), Int(BG_DECONVOLVE_ROWS), of: made) : 1
                 bytes += 4 * tiles * plan.scratchFloats(planes: planes)
