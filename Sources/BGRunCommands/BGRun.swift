@@ -72,7 +72,7 @@ public struct BGRun: AsyncParsableCommand {
 /// What this build calls itself.
 enum Program {
     /// Also part of what decides whether an output is still current: to be raised with every change of output bytes.
-    static let version = "0.1.0"
+    static let version = "0.2.0"
     /// Of the file that this process runs.
     static var path: String {
         SystemFile.target(ofLink: "/proc/self/exe") ?? "bgrun"

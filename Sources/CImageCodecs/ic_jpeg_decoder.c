@@ -8,17 +8,6 @@
 
 enum { ROWS_PER_CALL = 64 };
 
-struct ic_jpeg_decoder {
-    struct jpeg_decompress_struct cinfo;
-    ic_jpeg_errors errors;
-    struct jpeg_progress_mgr progress;
-    int max_scans;
-    /// Adobe writes 255 for no ink.
-    int inverts_cmyk;
-    int is_finished;
-    ic_pulse pulse;
-};
-
 static void watch_scans(j_common_ptr common) {
     ic_jpeg_decoder *decoder = common->client_data;
     if (decoder->cinfo.output_scanline % IC_JPEG_ROWS_BETWEEN_PULSES == 0 && !ic_may_go_on(&decoder->pulse)) {
@@ -93,6 +82,7 @@ void ic_jpeg_decoder_set_pulse(ic_jpeg_decoder *decoder, ic_pulse pulse) { decod
 
 void ic_jpeg_decoder_close(ic_jpeg_decoder *decoder) {
     if (!decoder) return;
+    ic_jpeg_decoder_unfollow(decoder);
     jpeg_destroy_decompress(&decoder->cinfo);
     free(decoder);
 }
@@ -158,6 +148,8 @@ ic_status ic_jpeg_decoder_read(
         uint32_t batch = wanted - done < ROWS_PER_CALL ? wanted - done : ROWS_PER_CALL;
         for (uint32_t i = 0; i < batch; i++) pointers[i] = rows + (size_t)(done + i) * stride_bytes;
         uint32_t got = jpeg_read_scanlines(cinfo, pointers, batch);
+        // A follower waits where its leader has not come so far.
+        if (got == 0 && decoder->following.decoder && !decoder->following.decoder->is_finished) break;
         if (got == 0) return ic_fail(error, IC_DAMAGED, "The JPEG ends before its last row");
         if (decoder->inverts_cmyk) {
             for (uint32_t i = 0; i < got; i++) invert(pointers[i], (size_t)cinfo->output_width * 4);
@@ -167,6 +159,7 @@ ic_status ic_jpeg_decoder_read(
     *rows_read = (int32_t)done;
     if (cinfo->output_scanline == cinfo->output_height) {
         decoder->is_finished = 1;
+        if (decoder->following.decoder) return IC_OK;
         // Reads on to the end marker, so that a file cut just before it is noticed.
         jpeg_finish_decompress(cinfo);
     }

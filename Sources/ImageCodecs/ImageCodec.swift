@@ -189,6 +189,27 @@ package protocol ImageDecoder: AnyObject {
 
     /// What was wrong with the data read so far, complete after the last row; empty for a sound file.
     var damage: [String] { get }
+
+    /// Bytes kept for followers; nil where there can be none, and each scale needs a decoding by itself.
+    var bytesForFollowers: Int? { get }
+
+    /// A decoder of the same file that takes what it needs from this one as this one reads it, so that another scale costs
+    /// little. Its rows are those of a decoding by itself. To be started after this one, before this one's first row.
+    ///
+    /// - Returns: nil where there can be none.
+    /// - Throws: ``CodecError`` when it cannot be opened.
+    func follower() throws(CodecError) -> (any ImageDecoder)?
+
+    /// It follows a decoder that has not read the whole file: ``readRows(into:strideBytes:count:)`` may write fewer rows, or none.
+    var isWaiting: Bool { get }
+}
+
+extension ImageDecoder {
+    package var bytesForFollowers: Int? { nil }
+
+    package func follower() throws(CodecError) -> (any ImageDecoder)? { nil }
+
+    package var isWaiting: Bool { false }
 }
 
 /// What an encoder has to write.

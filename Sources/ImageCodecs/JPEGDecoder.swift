@@ -10,6 +10,11 @@ final class JPEGDecoder: ImageDecoder {
     }
     private let handle: OpaquePointer
     private let info: ic_jpeg_info
+    private let bytes: UnsafeRawBufferPointer
+    private let limits: DecodeLimits
+    /// What it follows.
+    private var leader: JPEGDecoder?
+    private var rowsLeft = Int.max
 
     init(
         _ bytes: UnsafeRawBufferPointer, limits: DecodeLimits, looksForGainMap: Bool = true
@@ -27,6 +32,8 @@ final class JPEGDecoder: ImageDecoder {
         }
         self.handle = handle
         self.info = info
+        self.bytes = bytes
+        self.limits = limits
         var notes: [String] = []
         var metadata = JPEGDecoder.metadata(of: handle, bytes, notes: &notes)
         metadata.resolution = Resolution(x: info.resolution_x, y: info.resolution_y)
@@ -64,6 +71,10 @@ final class JPEGDecoder: ImageDecoder {
         var width: Int32 = 0
         var height: Int32 = 0
         try checked { ic_jpeg_decoder_start(handle, Int32(scaleEighths), &width, &height, &$0) }
+        rowsLeft = Int(height)
+        if let leader, ic_jpeg_decoder_follow(handle, leader.handle) == 0 {
+            throw CodecError(.outOfMemory, "No memory for several scales of a JPEG")
+        }
         return (Int(width), Int(height))
     }
 
@@ -71,8 +82,25 @@ final class JPEGDecoder: ImageDecoder {
         let samples = rows.assumingMemoryBound(to: UInt8.self)
         var read: Int32 = 0
         try checked { ic_jpeg_decoder_read(handle, samples, strideBytes, Int32(clamping: count), &read, &$0) }
+        rowsLeft -= Int(read)
         return Int(read)
     }
+
+    /// Those of a few rows of blocks; a file of several scans has all that a second decoding needs in memory only at its end.
+    var bytesForFollowers: Int? {
+        guard info.has_multiple_scans == 0 else { return nil }
+        return 64 * Int(info.coefficient_bytes) * Int(info.max_sampling_height) / max(1, Int(info.height)) + 64 << 10
+    }
+
+    func follower() throws(CodecError) -> (any ImageDecoder)? {
+        guard info.has_multiple_scans == 0 else { return nil }
+        let follower = try JPEGDecoder(bytes, limits: limits, looksForGainMap: false)
+        follower.leader = self
+        follower.pulse = pulse
+        return follower
+    }
+
+    var isWaiting: Bool { leader.map { $0.rowsLeft > 0 } ?? false }
 
     var damage: [String] {
         var list: [String] = []

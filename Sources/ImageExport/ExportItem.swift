@@ -19,23 +19,17 @@ package struct ExportItem: Codable, Hashable, Sendable {
 
     package var input: String
     package var outputs: [Output]
-    /// Settings of all outputs of this input, those that are there already included: they choose the scale of decoding,
-    /// so that an output is the same whichever others are made with it.
-    package var decodedFor: [OutputSettings]
     /// Where the kernels run.
     package var lane: LaneChoice
     package var limits: DecodeLimits
     /// As ``EncodeRequest/cores``.
     package var cores: Int
 
-    /// Without `decodedFor` the outputs are all there are.
     package init(
-        input: String, outputs: [Output], decodedFor: [OutputSettings]? = nil, lane: LaneChoice, limits: DecodeLimits,
-        cores: Int = 1
+        input: String, outputs: [Output], lane: LaneChoice, limits: DecodeLimits, cores: Int = 1
     ) {
         self.input = input
         self.outputs = outputs
-        self.decodedFor = decodedFor ?? outputs.map(\.settings)
         self.lane = lane
         self.limits = limits
         self.cores = cores

@@ -13,8 +13,8 @@ package final class ImageExporter {
     private let lanes: Lanes
     private let chunkRows: Int?
     private let input = InputFile()
-    private let window = RowWindow()
-    private let staging = Scratch()
+    /// Of each decoding.
+    private var windows: [(rows: RowWindow, staging: Scratch)] = []
     private let tables = KeptTables()
     private var buffers: [OutputPipeline.Buffers] = []
     private lazy var markMaker = MarkMaker(lanes)
@@ -64,8 +64,10 @@ package final class ImageExporter {
             result.workingBytes += (error as? CodecError)?.workingBytes ?? 0
         }
         input.trim(above: Self.keptBytes)
-        window.trim(above: Self.keptBytes)
-        staging.trim(above: Self.keptBytes)
+        for window in windows {
+            window.rows.trim(above: Self.keptBytes)
+            window.staging.trim(above: Self.keptBytes)
+        }
         for buffers in buffers { buffers.trim(above: Self.keptBytes) }
         return MadeItem(result, outputs: outputs)
     }
@@ -98,11 +100,12 @@ package final class ImageExporter {
 
         try tell(latest)
         let raw = item.outputs.first?.settings.raw ?? .develop
-        let decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits, raw: raw)
+        var decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits, raw: raw)
         decoder.pulse = pulse
-        result.format = decoder.header.format.rawValue
-        result.inputPixels = decoder.header.width * decoder.header.height
-        result.notes = decoder.header.notes
+        let header = decoder.header
+        result.format = header.format.rawValue
+        result.inputPixels = header.width * header.height
+        result.notes = header.notes
         result.workingBytes += decoder.workingBytes(scaleEighths: decoder.scalesEighths.max() ?? 8)
         var preparation = try ExportPreparation(
             item: item, decoder: decoder, lane: lane, chunkRows: chunkRows,
@@ -113,11 +116,11 @@ package final class ImageExporter {
         while buffers.count < preparation.outputs.count { buffers.append(OutputPipeline.Buffers()) }
         result.workingBytes = input.bytes.count + preparation.workingBytes
         clock = ContinuousClock.now
-        try addGainMaps(to: &preparation, of: decoder.header, item, pulse, &result)
+        try addGainMaps(to: &preparation, of: header, item, pulse, &result)
         result.times.encode += clock.secondsSince
         var pipelines: [OutputPipeline] = []
         var chains: [EncoderChain] = []
-        let facts = MarkMaker.Facts(path: item.input, decoder.header.metadata, modified: input.modified)
+        let facts = MarkMaker.Facts(path: item.input, header.metadata, modified: input.modified)
         var made: [ExportPreparation.Output] = []
         for (index, output) in preparation.outputs.enumerated() {
             let settings = output.item.settings
@@ -142,19 +145,43 @@ package final class ImageExporter {
         }
         if made.isEmpty { throw NoOutputs(refused: refused) }
 
-        try tell(ItemProgress(done: 0, total: 1, silentSeconds: decoder.header.silentSeconds))
-        let source = try SourceReader(
-            decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
-            staging: staging)
-        latest.silentSeconds = nil
-        let pump = PipelinePump(pipelines, preparation, lane: lane)
-        try pump.run(source, through: window, tell: tell)
-        if !decoder.damage.isEmpty {
-            result.status = .damaged
-            result.notes += decoder.damage
+        // Rows of all decodings, as if each were at full scale.
+        let scales = preparation.scalesEighths
+        let total = scales.count * header.height
+        var rowsBefore = 0
+        for group in decoder.bytesForFollowers == nil ? scales.map({ [$0] }) : [scales] {
+            try tell(ItemProgress(done: rowsBefore, total: total, silentSeconds: header.silentSeconds))
+            if rowsBefore > 0 {
+                decoder = try CodecRegistry.decoder(for: input.bytes, limits: item.limits, raw: raw)
+                decoder.pulse = pulse
+            }
+            let decodings = try group.enumerated().map { place, scale in
+                try decoding(
+                    place, of: place == 0 ? decoder : decoder.follower(), scaleEighths: scale, pipelines, preparation,
+                    lane)
+            }
+            latest.silentSeconds = nil
+            while decodings.contains(where: { !$0.source.isAtEnd }) {
+                for (place, decoding) in decodings.enumerated() {
+                    // The others take all that the first one has read.
+                    while !decoding.source.isAtEnd {
+                        let hasMoved = try decoding.step {
+                            let done = decodings.reduce(rowsBefore) { $0 + $1.rowsDone(of: header.height) }
+                            try tell(ItemProgress(done: done, total: total))
+                        }
+                        if place == 0 || !hasMoved { break }
+                    }
+                }
+            }
+            rowsBefore += group.count * header.height
+            for decoding in decodings {
+                let damage = decoding.source.decoder.damage
+                if !damage.isEmpty { result.status = .damaged }
+                result.notes += damage.filter { !result.notes.contains($0) }
+                result.times.decode += decoding.source.decodeSeconds
+                result.times.kernels += decoding.pump.kernelSeconds
+            }
         }
-        result.times.decode = source.decodeSeconds
-        result.times.kernels = pump.kernelSeconds
 
         var outputs: [WrittenOutput] = []
         for (index, (pipeline, output)) in zip(pipelines, preparation.outputs).enumerated() {
@@ -165,7 +192,7 @@ package final class ImageExporter {
             var begun = ContinuousClock.now
             func finish() throws {
                 try pipeline.finish { step in
-                    var progress = ItemProgress(done: source.height, total: source.height)
+                    var progress = ItemProgress(done: total, total: total)
                     if step == .encoder {
                         progress.silentSeconds = output.encode.expectedSeconds * chains[index].silence
                         progress.encode = encodeFactor.encode(of: output)
@@ -193,8 +220,36 @@ package final class ImageExporter {
         }
         if outputs.isEmpty { throw NoOutputs(refused: refused) }
         result.refused = refused.map(\.failure)
-        try tell(ItemProgress(done: source.height, total: source.height, commits: true))
+        try tell(ItemProgress(done: total, total: total, commits: true))
         return outputs
+    }
+
+    /// A decoding of the input, and what reads it.
+    private struct Decoding {
+        var source: SourceReader
+        var window: RowWindow
+        var pump: PipelinePump
+
+        /// Rows of the whole picture that have been read.
+        func rowsDone(of height: Int) -> Int { source.rowsDone * height / source.height }
+
+        func step(_ tell: () throws -> Void) throws -> Bool { try pump.step(source, through: window, tell: tell) }
+    }
+
+    /// Starts a decoding at one scale, for the outputs that need it.
+    private func decoding(
+        _ place: Int, of decoder: (any ImageDecoder)?, scaleEighths: Int, _ pipelines: [OutputPipeline],
+        _ preparation: ExportPreparation, _ lane: any ImageLane
+    ) throws -> Decoding {
+        guard let decoder else { preconditionFailure("a decoder keeps bytes for followers and has none") }
+        if windows.count == place { windows.append((RowWindow(), Scratch())) }
+        let window = windows[place]
+        let source = try SourceReader(
+            decoder: decoder, scaleEighths: scaleEighths, toRGB: preparation.toRGB, window: window.rows,
+            staging: window.staging)
+        let pump = PipelinePump(pipelines, preparation, scaleEighths: scaleEighths, lane: lane)
+        pump.begin(source, through: window.rows)
+        return Decoding(source: source, window: window.rows, pump: pump)
     }
 
     /// Makes the gain maps that outputs keep, and says why others have none.

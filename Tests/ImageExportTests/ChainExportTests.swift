@@ -60,11 +60,22 @@ import Testing
 
     @Test func severalOutputsOfOneDecodeEqualSeparateExports() throws {
         let folder = try TemporaryFolder()
-        let wanted = (Self.variety + [settings { $0.size = .longEdge(64) }]).map { each in
-            var each = each
-            each.exact = true
-            return each
+        // Between them they need every scale of a JPEG's decoding, with and without a chain before the resize.
+        let small = [240, 150, 100, 64, 40, 24].flatMap { edge in
+            [false, true].map { linear in
+                settings {
+                    $0.size = .longEdge(edge)
+                    $0.linearLight = linear
+                }
+            }
         }
+        let turned = [30, 80].map { edge in
+            settings {
+                $0.size = .longEdge(edge)
+                $0.straighten = 3
+            }
+        }
+        let wanted = Self.variety + small + turned
         for (index, input) in try photos(folder, count: 2).enumerated() {
             let together = wanted.indices.map { folder.file("together-\(index)-\($0)") }
             let result = export(input, to: Array(zip(together, wanted)))
@@ -179,6 +190,7 @@ import Testing
             .denoise(Denoising(luma: 0, chroma: 0)), .saturation(0), .contrast(0),
             .whiteBalance(WhiteBalance(temperature: 0, tint: 0)), .localContrast(LocalContrast(amount: 0, reach: 1)),
             .deconvolve(Deconvolution(amount: 0, sigma: 1, rounds: 3)), .grain(Grain(amount: 0, size: 1, seed: 1)),
+            .curve(try #require(ToneCurve([.init(0, 0), .init(0.4, 0.4), .init(1, 1)]))),
         ]
         func exported(_ name: String, _ operations: [ImageOperation]) throws -> Data {
             let wanted = settings {

@@ -52,6 +52,6 @@ struct PictureOrder: Codable, Sendable {
             outputs: outputs.map {
                 .init(settings: $0.settings(among: terms.settings), path: $0.path, mayReplace: $0.mayReplace)
             },
-            decodedFor: terms.settings, lane: lane, limits: limits, cores: cores)
+            lane: lane, limits: limits, cores: cores)
     }
 }

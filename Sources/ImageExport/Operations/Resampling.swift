@@ -50,6 +50,8 @@ package struct Resampling: Sendable {
         var outputLength: Int
         var filter: ResamplingFilter
         var lift: Double
+        /// Source samples that may be read.
+        var readable: Range<Int>
 
         /// - Parameters:
         ///   - sourceLength: Samples in the source.
@@ -59,9 +61,10 @@ package struct Resampling: Sendable {
         ///   - filter: What weighs the samples.
         ///   - lift: Strength of a filter (-lift, 1 + 2 lift, -lift) on the source, folded into the weights: it gives back
         ///     what the source lost near its Nyquist frequency.
+        ///   - readable: Source samples that have a say; nil for all. What was cut off around a part is not among them.
         package init(
             sourceLength: Int, offset: Double = 0, span: Double? = nil, outputLength: Int,
-            filter: ResamplingFilter = .lanczos3, lift: Double = 0
+            filter: ResamplingFilter = .lanczos3, lift: Double = 0, readable: Range<Int>? = nil
         ) {
             self.sourceLength = sourceLength
             self.offset = offset
@@ -69,12 +72,44 @@ package struct Resampling: Sendable {
             self.outputLength = outputLength
             self.filter = filter
             self.lift = lift
+            self.readable = readable ?? 0..<sourceLength
+            precondition(
+                !self.readable.isEmpty && self.readable.clamped(to: 0..<sourceLength) == self.readable,
+                "samples outside of the source")
+        }
+
+        /// The samples that show nothing but a part of a picture, at least one: those all of whose pixels are, or are cut by, the
+        /// part.
+        ///
+        /// - Parameters:
+        ///   - start: Where the part begins, in pixels of the picture.
+        ///   - length: The part's length in pixels.
+        ///   - pixels: Pixels of the picture in that direction.
+        ///   - samples: Samples that the picture was reduced to.
+        ///   - pixelsPerSample: Pixels that one sample stands for; the last sample may have fewer.
+        /// - Returns: Places of samples.
+        package static func samples(
+            showing start: Double, _ length: Double, pixels: Int, samples: Int, pixelsPerSample: Double
+        ) -> Range<Int> {
+            // A place that is a quotient lies a little beside the whole number that is meant.
+            let slack = 1e-6
+            let firstPixel = (start + slack).rounded(.down)
+            let endPixel = (start + length - slack).rounded(.up)
+            let first = max(0, Int((firstPixel / pixelsPerSample - slack).rounded(.up)))
+            let end =
+                endPixel >= Double(pixels)
+                ? samples : min(samples, Int((endPixel / pixelsPerSample + slack).rounded(.down)))
+            guard first < end else {
+                let middle = min(max(0, Int((start + length / 2) / pixelsPerSample + slack)), samples - 1)
+                return middle..<middle + 1
+            }
+            return first..<end
         }
     }
 
     package init(_ part: Part) {
         let (sourceLength, outputLength, offset) = (part.sourceLength, part.outputLength, part.offset)
-        let (filter, lift) = (part.filter, part.lift)
+        let (filter, lift, readable) = (part.filter, part.lift, part.readable)
         precondition(sourceLength > 0 && outputLength > 0, "resampling needs samples")
         let scale = part.span / Double(outputLength)
         let stretch = max(scale, 1)
@@ -82,9 +117,11 @@ package struct Resampling: Sendable {
         var starts: [Int] = []
         var rows: [[Double]] = []
         for i in 0..<outputLength {
-            let centre = offset + (Double(i) + 0.5) * scale
-            let first = max(0, Int((centre - support).rounded(.down)))
-            let last = min(sourceLength - 1, Int((centre + support).rounded(.up)))
+            let place = offset + (Double(i) + 0.5) * scale
+            // A part may begin or end within a sample that has no say: beyond the others, the nearest of them counts.
+            let centre = min(max(place, Double(readable.lowerBound)), Double(readable.upperBound))
+            let first = max(readable.lowerBound, Int((centre - support).rounded(.down)))
+            let last = min(readable.upperBound - 1, Int((centre + support).rounded(.up)))
             var taps = (first...max(first, last)).map { filter.weight((Double($0) + 0.5 - centre) / stretch) }
             var start = first
             while taps.count > 1, taps.last == 0 { taps.removeLast() }
@@ -94,7 +131,7 @@ package struct Resampling: Sendable {
             }
             let sum = taps.reduce(0, +)
             taps = taps.map { $0 / sum }
-            if lift != 0 { (start, taps) = lifted(taps, start: start, by: lift, sourceLength: sourceLength) }
+            if lift != 0 { (start, taps) = lifted(taps, start: start, by: lift, within: readable) }
             rows.append(taps)
             starts.append(start)
         }
@@ -141,16 +178,17 @@ package struct Resampling: Sendable {
     }
 }
 
-/// Weights convolved with (-lift, 1 + 2 lift, -lift); the source repeats its edge samples.
+/// Weights convolved with (-lift, 1 + 2 lift, -lift); the readable samples repeat at their edges.
 private func lifted(
-    _ taps: [Double], start: Int, by lift: Double, sourceLength: Int
+    _ taps: [Double], start: Int, by lift: Double, within readable: Range<Int>
 ) -> (start: Int, taps: [Double]) {
-    let first = max(0, start - 1)
-    let last = min(sourceLength - 1, start + taps.count)
+    let first = max(readable.lowerBound, start - 1)
+    let last = min(readable.upperBound - 1, start + taps.count)
     var out = [Double](repeating: 0, count: last - first + 1)
     for (k, weight) in taps.enumerated() {
         for (step, factor) in [(-1, -lift), (0, 1 + 2 * lift), (1, -lift)] {
-            out[min(max(start + k + step, 0), sourceLength - 1) - first] += factor * weight
+            let place = min(max(start + k + step, readable.lowerBound), readable.upperBound - 1)
+            out[place - first] += factor * weight
         }
     }
     return (first, out)

@@ -1,9 +1,11 @@
 import ChunkedCompute
 import ImageCodecs
 
-/// The decisions about one item once its header is known: decoding scale, and for each output its pipeline and encoder.
+/// The decisions about one item once its header is known: for each output the scale of its decoding, its pipeline and its encoder.
+///
+/// None of them depends on the other outputs, so that an output has the same bytes whichever others are made with it. Those that
+/// need the same scale, and the same chain before their resize, share it.
 struct ExportPreparation {
-    var scaleEighths: Int
     var outputs: [Output]
     /// Chains that outputs have done before their resize; each output names its own by its place here.
     var chains: [ChainRunner.Plan] = []
@@ -17,6 +19,8 @@ struct ExportPreparation {
 
     struct Output {
         var plan: OutputPipeline.Plan
+        /// Of the decoding that it is made from.
+        var scaleEighths: Int
         /// Place of its chain.
         var chain: Int?
         var encode: EncodeRequest
@@ -30,7 +34,6 @@ struct ExportPreparation {
         tables: KeptTables
     ) throws {
         let header = decoder.header
-        scaleEighths = Self.scale(decoder: decoder, outputs: item.decodedFor)
         outputs = []
         let source = try tables.color(of: header)
         toRGB = source.toRGB
@@ -42,61 +45,79 @@ struct ExportPreparation {
             }
             guard let path else { continue }
             note(path.cropNote)
+            let scale = Self.scale(decoder: decoder, path)
             var chain: Int?
             if path.hasChain {
-                let key = ChainKey(of: path)
+                let key = ChainKey(of: path, scaleEighths: scale)
                 chain = keys.firstIndex(of: key) ?? keys.count
                 if chain == keys.count {
                     keys.append(key)
                     chains.append(
-                        chainPlan(path, of: header, content: content, chunkRows: chunkRows ?? lane.chunkChainRows))
+                        chainPlan(
+                            path, of: header, scaleEighths: scale, content: content,
+                            chunkRows: chunkRows ?? lane.chunkChainRows))
                 }
             }
             let paint = source.paint(in: path.settings.colorSpace)
             let plan = outputPlan(
-                path, of: header, color: source, paint: paint, content: content, lane: lane, chunkRows: chunkRows,
-                tables: tables)
+                path, of: header, scaleEighths: scale, color: source, paint: paint, content: content, lane: lane,
+                chunkRows: chunkRows, tables: tables)
             let encode = encodeRequest(path, of: header, color: source, cores: item.cores)
-            outputs.append(Output(plan: plan, chain: chain, encode: encode, paint: paint, item: output))
+            outputs.append(
+                Output(
+                    plan: plan, scaleEighths: scale, chain: chain, encode: encode, paint: paint, item: output))
         }
         if outputs.isEmpty { throw NoOutputs(refused: refused) }
-        let (sourceWidth, sourceHeight) = sourceSize(of: header)
-        workingBytes = decoder.workingBytes(scaleEighths: scaleEighths)
-        for output in outputs { workingBytes += Self.bytes(output.plan, sourceWidth: sourceWidth) }
+        // Decodings that cannot be made together follow each other.
+        let decodings = scalesEighths.map { decoder.workingBytes(scaleEighths: $0) }
+        if decodings.count > 1, let shared = decoder.bytesForFollowers {
+            workingBytes = decodings.reduce(shared, +)
+        } else {
+            workingBytes = decodings.max() ?? 0
+        }
+        for output in outputs {
+            let source = Self.sourceSize(of: header, scaleEighths: output.scaleEighths)
+            workingBytes += Self.bytes(output.plan, sourceWidth: source.width)
+        }
         for (index, chain) in chains.enumerated() {
             let readers = outputs.filter { $0.chain == index }.map { Self.windowRows($0.plan) }
             workingBytes += chain.workingBytes(rows: readers.max() ?? 0, lane: lane)
-            workingBytes += 2 * chain.rowBytes * min(sourceHeight, chain.chunkRows + 2 * chain.chain.radius)
+            workingBytes += 2 * chain.rowBytes * min(chain.chain.height, chain.chunkRows + 2 * chain.chain.radius)
         }
     }
+
+    /// The scales at which the picture is decoded, the largest first.
+    var scalesEighths: [Int] { Set(outputs.map(\.scaleEighths)).sorted(by: >) }
 
     private mutating func note(_ note: String?) {
         if let note, !notes.contains(note) { notes.append(note) }
     }
 
     /// Size of the decoded picture.
-    private func sourceSize(of header: ImageHeader) -> (width: Int, height: Int) {
+    private static func sourceSize(of header: ImageHeader, scaleEighths: Int) -> (width: Int, height: Int) {
         func scaled(_ length: Int) -> Int { (length * scaleEighths + 7) / 8 }
         return (scaled(header.width), scaled(header.height))
     }
 
     private func chainPlan(
-        _ path: PixelPath, of header: ImageHeader, content: UInt32, chunkRows: Int
+        _ path: PixelPath, of header: ImageHeader, scaleEighths: Int, content: UInt32, chunkRows: Int
     ) -> ChainRunner.Plan {
-        let (width, height) = sourceSize(of: header)
+        let (width, height) = Self.sourceSize(of: header, scaleEighths: scaleEighths)
         return ChainRunner.Plan(
             chain: ChainPlan(
                 path.operations.before, width: width, height: height, isWide: path.workingLayout == .rgba16,
-                content: content, rotation: path.rotation),
+                content: content, orientation: Orientation(header.orientation), rotation: path.rotation),
             color: path.convertsFirst ? path.color : nil, widens: path.widens, chunkRows: chunkRows)
     }
 
     private func outputPlan(
-        _ path: PixelPath, of header: ImageHeader, color source: SourceColor, paint: Paint, content: UInt32,
-        lane: any ImageLane, chunkRows: Int?, tables: KeptTables
+        _ path: PixelPath, of header: ImageHeader, scaleEighths: Int, color source: SourceColor, paint: Paint,
+        content: UInt32, lane: any ImageLane, chunkRows: Int?, tables: KeptTables
     ) -> OutputPipeline.Plan {
         let (geometry, settings) = (path.geometry, path.settings)
-        let resize = path.resizes ? resizePlan(path, of: header, color: source, tables: tables) : nil
+        let resize =
+            path.resizes
+            ? resizePlan(path, of: header, scaleEighths: scaleEighths, color: source, tables: tables) : nil
         var sharpening: SharpenPlan?
         if let wanted = settings.sharpening, wanted.amount > 0 {
             sharpening = SharpenPlan(width: geometry.width, height: geometry.height, wanted)
@@ -117,21 +138,23 @@ struct ExportPreparation {
     }
 
     private func resizePlan(
-        _ path: PixelPath, of header: ImageHeader, color source: SourceColor, tables: KeptTables
+        _ path: PixelPath, of header: ImageHeader, scaleEighths: Int, color source: SourceColor, tables: KeptTables
     ) -> ResizePlan {
         let (geometry, linear) = (path.geometry, path.settings.linearLight)
-        let (width, height) = sourceSize(of: header)
+        let (width, height) = Self.sourceSize(of: header, scaleEighths: scaleEighths)
         // The decoder rounds scaled sizes up; the picture itself ends within the last pixel.
         let scale = Double(scaleEighths) / 8
+        let shown = geometry.samples(
+            of: (header.width, header.height), reducedTo: (width, height), pixelsPerSample: (1 / scale, 1 / scale))
         let lift = scaleEighths < 8 ? Self.scaledDecodeLift : 0
         return tables.resize(
             arithmetic: path.arithmetic,
             columns: Resampling.Part(
                 sourceLength: width, offset: geometry.cropX * scale, span: geometry.cropWidth * scale,
-                outputLength: geometry.width, lift: lift),
+                outputLength: geometry.width, lift: lift, readable: shown.columns),
             rows: Resampling.Part(
                 sourceLength: height, offset: geometry.cropY * scale, span: geometry.cropHeight * scale,
-                outputLength: geometry.height, lift: lift),
+                outputLength: geometry.height, lift: lift, readable: shown.rows),
             curves: path.convertsFirst
                 ? TransferCurves.srgb(for: path.arithmetic, linear: linear)
                 : source.curves(for: path.arithmetic, linear: linear))
@@ -159,13 +182,15 @@ struct ExportPreparation {
 
     /// What makes two chains the same.
     private struct ChainKey: Equatable {
+        var scaleEighths: Int
         var operations: [ImageOperation]
         var rotation: Double?
         /// nil where colours are converted later, if at all.
         var colorSpace: OutputColorSpace?
         var widens: Bool
 
-        init(of path: PixelPath) {
+        init(of path: PixelPath, scaleEighths: Int) {
+            self.scaleEighths = scaleEighths
             operations = path.operations.before
             rotation = path.rotation
             colorSpace = path.convertsFirst ? path.settings.colorSpace : nil
@@ -177,21 +202,17 @@ struct ExportPreparation {
     /// camera-like pictures. This much of ``Resampling``'s lift brings the error of the final picture to its least.
     private static let scaledDecodeLift = 0.03
 
-    /// The smallest scale of the decoder that leaves every output enough to resample from.
+    /// The smallest scale of the decoder that leaves an output enough to resample from.
     ///
     /// Measured on camera-like pictures: from half size, a reduction of 1.4 in the last step gives 50 dB of the exact result;
     /// smaller scales need 2 for that, and save little over half size.
-    private static func scale(decoder: any ImageDecoder, outputs: [OutputSettings]) -> Int {
-        var reduction = Double.infinity
-        for settings in outputs {
-            let looksAround = settings.effectiveOperations.contains(where: \.looksAround)
-            guard !settings.exact, !settings.linearLight, !looksAround else { return 8 }
-            // One that cannot be made says so itself.
-            guard let geometry = try? OutputGeometry(of: decoder.header, settings) else { continue }
-            reduction = min(reduction, geometry.reduction)
-        }
+    private static func scale(decoder: any ImageDecoder, _ path: PixelPath) -> Int {
+        let settings = path.settings
+        let looksAround = settings.effectiveOperations.contains(where: \.looksAround)
+        guard !settings.exact, !settings.linearLight, !looksAround else { return 8 }
+        let reduction = path.geometry.reduction
         // A picture that ends within a pixel has its middle, about which it is turned, elsewhere.
-        let turns = outputs.contains { $0.straighten != nil }
+        let turns = path.rotation != nil
         let (width, height) = (decoder.header.width, decoder.header.height)
         let usable = decoder.scalesEighths.filter { scale in
             reduction * Double(scale) / 8 >= (scale >= 4 ? 1.4 : 2)

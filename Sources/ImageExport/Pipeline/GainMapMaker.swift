@@ -180,14 +180,19 @@ package struct GainMapMaker {
         let geometry = output.geometry.scaled(from: (header.width, header.height), to: (map.width, map.height))
         var resize: ResizePlan?
         if !geometry.isIdentity(storedWidth: map.width, storedHeight: map.height) {
+            let shown = output.geometry.samples(
+                of: (header.width, header.height), reducedTo: (map.width, map.height),
+                pixelsPerSample: (
+                    Double(header.width) / Double(map.width), Double(header.height) / Double(map.height)
+                ))
             resize = tables.resize(
                 arithmetic: .codes,
                 columns: Resampling.Part(
                     sourceLength: map.width, offset: geometry.cropX, span: geometry.cropWidth,
-                    outputLength: geometry.width),
+                    outputLength: geometry.width, readable: shown.columns),
                 rows: Resampling.Part(
                     sourceLength: map.height, offset: geometry.cropY, span: geometry.cropHeight,
-                    outputLength: geometry.height))
+                    outputLength: geometry.height, readable: shown.rows))
         }
         return OutputPipeline.Plan(
             geometry: geometry, orientation: Orientation(of: header, output.settings), resize: resize,

@@ -112,6 +112,26 @@ package struct OutputGeometry: Hashable, Sendable {
         return copy
     }
 
+    /// Samples of a reduced picture that show nothing but what is exported: what was cut off has no say in a resize.
+    ///
+    /// - Parameters:
+    ///   - pixels: The stored picture's size.
+    ///   - samples: Its size after the reduction.
+    ///   - pixelsPerSample: Stored pixels that one sample stands for, across and down.
+    /// - Returns: Places of columns and of rows.
+    func samples(
+        of pixels: (width: Int, height: Int), reducedTo samples: (width: Int, height: Int),
+        pixelsPerSample: (Double, Double)
+    ) -> (columns: Range<Int>, rows: Range<Int>) {
+        let columns = Resampling.Part.samples(
+            showing: cropX, cropWidth, pixels: pixels.width, samples: samples.width,
+            pixelsPerSample: pixelsPerSample.0)
+        let rows = Resampling.Part.samples(
+            showing: cropY, cropHeight, pixels: pixels.height, samples: samples.height,
+            pixelsPerSample: pixelsPerSample.1)
+        return (columns, rows)
+    }
+
     /// How many stored pixels one output pixel covers, the smaller of both directions.
     package var reduction: Double { min(cropWidth / Double(width), cropHeight / Double(height)) }
 }

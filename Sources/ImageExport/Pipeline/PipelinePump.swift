@@ -41,20 +41,35 @@ struct PipelinePump {
     ///   - tell: Called between bands; may throw to stop.
     /// - Throws: What decoder, lane and encoders throw, and what `tell` does.
     func run(_ source: SourceReader, through window: RowWindow, tell: (ItemProgress) throws -> Void) throws {
+        begin(source, through: window)
+        while !source.isAtEnd {
+            try step(source, through: window) {
+                try tell(ItemProgress(done: source.rowsDone, total: source.height))
+            }
+        }
+    }
+
+    /// To be called before the first ``step(_:through:tell:)``.
+    func begin(_ source: SourceReader, through window: RowWindow) {
         let capacity = (branches.map(\.sourceWindowRows).max() ?? 0) + Self.batch
         window.reset(
             strideBytes: source.width * source.workingLayout.bytesPerPixel, capacityRows: min(capacity, source.height))
-        while !source.isAtEnd {
-            try source.read(Self.batch)
-            let band = window.band
-            for branch in branches {
-                try branch.advance(source: band, ended: source.isAtEnd) {
-                    try tell(ItemProgress(done: source.rowsDone, total: source.height))
-                }
-            }
-            window.discard(before: branches.map(\.firstSourceRow).min() ?? 0)
-            try tell(ItemProgress(done: source.rowsDone, total: source.height))
+    }
+
+    /// Moves the next few rows. Parameters and errors are those of ``run(_:through:tell:)``.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult func step(
+        _ source: SourceReader, through window: RowWindow, tell: () throws -> Void
+    ) throws -> Bool {
+        guard try source.read(Self.batch) > 0 else { return false }
+        let band = window.band
+        for branch in branches {
+            try branch.advance(source: band, ended: source.isAtEnd, tell: tell)
         }
+        window.discard(before: branches.map(\.firstSourceRow).min() ?? 0)
+        try tell()
+        return true
     }
 
     /// Outputs that read the same rows: those of the source, or those of a chain.
@@ -86,9 +101,11 @@ struct PipelinePump {
 }
 
 extension PipelinePump {
-    /// For one pipeline an output of the preparation.
-    init(_ pipelines: [OutputPipeline], _ preparation: ExportPreparation, lane: any ImageLane) {
-        self.init(
-            zip(pipelines, preparation.outputs).map { ($0, chain: $1.chain) }, chains: preparation.chains, lane: lane)
+    /// For one pipeline an output of the preparation; those take part that are made from a decoding at that scale.
+    init(
+        _ pipelines: [OutputPipeline], _ preparation: ExportPreparation, scaleEighths: Int, lane: any ImageLane
+    ) {
+        let readers = zip(pipelines, preparation.outputs).filter { $1.scaleEighths == scaleEighths }
+        self.init(readers.map { ($0, chain: $1.chain) }, chains: preparation.chains, lane: lane)
     }
 }

@@ -45,8 +45,9 @@ package final class SourceReader {
 
     /// Appends up to `count` rows to the window.
     ///
+    /// - Returns: How many; 0 only at the end, and where the decoder waits for the one that it follows.
     /// - Throws: ``CodecError`` when the picture ends early or cannot be decoded.
-    package func read(_ count: Int) throws {
+    @discardableResult package func read(_ count: Int) throws -> Int {
         let clock = ContinuousClock.now
         defer { decodeSeconds += clock.secondsSince }
         let count = min(count, height - rowsRead)
@@ -58,16 +59,17 @@ package final class SourceReader {
         var filled = 0
         while filled < count {
             let n = try decoder.readRows(into: rows + filled * stride, strideBytes: stride, count: count - filled)
+            if n == 0, decoder.isWaiting { break }
             guard n > 0 else {
                 throw CodecError(.damaged, "the picture ends after \(rowsRead + filled) of \(height) rows")
             }
             filled += n
         }
-        let samples = 4 * width * count
+        let samples = 4 * width * filled
         switch layout {
         case .rgbx8, .rgba16: break
         case .cmyk8:
-            toRGB?.apply(to: rows, strideBytes: stride, width: width, count: count)
+            toRGB?.apply(to: rows, strideBytes: stride, width: width, count: filled)
         case .rgba8:
             PixelConversion.widen(
                 UnsafePointer(rows.assumingMemoryBound(to: UInt8.self)), to: room.assumingMemoryBound(to: UInt16.self),
@@ -77,7 +79,8 @@ package final class SourceReader {
                 UnsafePointer(rows.assumingMemoryBound(to: Float.self)), to: room.assumingMemoryBound(to: UInt16.self),
                 sampleCount: samples)
         }
-        window.appended(count)
-        rowsRead += count
+        window.appended(filled)
+        rowsRead += filled
+        return filled
     }
 }

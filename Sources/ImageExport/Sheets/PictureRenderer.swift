@@ -64,9 +64,9 @@ package final class PictureRenderer {
         }
         let pipeline = OutputPipeline(plan: output.plan, lane: lane, encoder: head, buffers: buffers, pulse: pulse)
         let source = try SourceReader(
-            decoder: decoder, scaleEighths: preparation.scaleEighths, toRGB: preparation.toRGB, window: window,
+            decoder: decoder, scaleEighths: output.scaleEighths, toRGB: preparation.toRGB, window: window,
             staging: staging)
-        let pump = PipelinePump([pipeline], preparation, lane: lane)
+        let pump = PipelinePump([pipeline], preparation, scaleEighths: output.scaleEighths, lane: lane)
         try pump.run(source, through: window) { _ in try pulse.check() }
         try pipeline.finish({ _ in try pulse.check() }, write: { _ in })
         return collector.picture(damage: decoder.damage)
