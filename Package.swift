@@ -218,6 +218,7 @@ let package = Package(
         .testTarget(name: "RuleTableTests", swiftSettings: swiftSettings),
         room("SeededNumbers", path: "Tests/SeededNumbers"),
         room("TemporaryFolders", path: "Tests/TemporaryFolders"),
+        room("RandomPictures", path: "Tests/RandomPictures", ["ImageCodecs", "ImageExport", "SeededNumbers"]),
         room(
             "SchedulerSimulation", path: "Tests/SchedulerSimulation",
             ["SchedulingCore", "SeededNumbers", "TaskModel"]),
@@ -247,8 +248,8 @@ let package = Package(
         tests(
             of: "ImageExport",
             [
-                "SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "SeededNumbers",
-                "TemporaryFolders",
+                "SamplePhotos", "ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "RandomPictures",
+                "SeededNumbers", "TemporaryFolders",
             ]),
         tests(
             of: "BGRunCommands",
@@ -256,7 +257,8 @@ let package = Package(
                 "SamplePhotos", "ChunkedCompute", "ImageExport", "JobLink", "TaskModel", "TaskStore", "Confinement",
                 argumentParser, "BackgroundTasks", "BackgroundTasksTesting", "SystemConditions", "ProgramLink",
                 "ModelParts", "ONNXFormat", "Inference",
-                "InferenceData", "ImageCodecs", "SchedulingCore", "SeededNumbers", "SystemText", "TemporaryFolders",
+                "InferenceData", "ImageCodecs", "RandomPictures", "SchedulingCore", "SeededNumbers", "SystemText",
+                "TemporaryFolders",
                 protobuf,
             ], exclude: ["OPERATIONS.md", "Operations"]),
         tests(
