@@ -99,6 +99,8 @@ int ic_jpeg_decoder_follow(ic_jpeg_decoder *follower, ic_jpeg_decoder *decoder) 
     ic_jpeg_leader *leader = &decoder->leader;
     if (leader->follower_count == IC_JPEG_FOLLOWERS || jpeg_has_multiple_scans(cinfo)) return 0;
     if (cinfo->output_scanline > 0 || follower->cinfo.output_scanline > 0) return 0;
+    // At an eighth libjpeg passes over all but the first coefficient.
+    if (follower->cinfo.min_DCT_scaled_size > cinfo->min_DCT_scaled_size) return 0;
     if (!leader->blocks) {
         leader->blocks_in_unit = cinfo->blocks_in_MCU;
         leader->capacity = 4 * (size_t)cinfo->MCUs_per_row;

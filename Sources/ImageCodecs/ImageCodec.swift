@@ -194,7 +194,7 @@ package protocol ImageDecoder: AnyObject {
     var bytesForFollowers: Int? { get }
 
     /// A decoder of the same file that takes what it needs from this one as this one reads it, so that another scale costs
-    /// little. Its rows are those of a decoding by itself. To be started after this one, before this one's first row.
+    /// little. Its rows are those of a decoding by itself. To be started after this one, at no larger scale, before the first row.
     ///
     /// - Returns: nil where there can be none.
     /// - Throws: ``CodecError`` when it cannot be opened.

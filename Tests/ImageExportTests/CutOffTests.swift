@@ -120,6 +120,34 @@ import Testing
         }
     }
 
+    @Test func aCropWithoutASizeMovesPixelsAsTheyAre() throws {
+        let folder = try TemporaryFolder()
+        var pixels = testPicture(width: 40, height: 30)
+        for i in pixels.indices where i % 4 < 3 { pixels[i] /= 16 }
+        for profile in [BuiltInProfile.adobeRGB, .displayP3] {
+            for isWide in [false, true] {
+                let wide = pixels.map { UInt16($0) * 257 }.withUnsafeBytes { Array($0) }
+                let input = try folder.write(
+                    "in-\(profile.rawValue)-\(isWide).png", isWide ? wide : pixels,
+                    EncodeRequest(
+                        format: .png, width: 40, height: 30, layout: isWide ? .rgba16 : .rgbx8, isOpaque: true,
+                        metadata: ImageMetadata(icc: profile.bytes)))
+                let wanted = settings {
+                    $0.format = .png
+                    $0.linearLight = true
+                    $0.colorSpace = .keep
+                    $0.crop = .box(width: 20, height: 10, x: 7, y: 9)
+                }
+                #expect(export(input, to: [(folder.file("out.png"), wanted)], mayReplace: true).status == .good)
+                let out = try Decoded(folder.file("out.png")).samples
+                let expected = (0..<10).flatMap { y in
+                    pixels[4 * (40 * (y + 9) + 7)..<4 * (40 * (y + 9) + 27)].map { Double($0) * (isWide ? 257 : 1) }
+                }
+                #expect(compare(out, expected, peak: 255).worst == 0, "\(profile), \(isWide)")
+            }
+        }
+    }
+
     @Test func samplesThatShowWhatWasCutOffAreNotRead() {
         func samples(_ start: Double, _ length: Double, pixels: Int, _ pixelsPerSample: Double) -> Range<Int> {
             let count = Int((Double(pixels) / pixelsPerSample).rounded(.up))

@@ -282,7 +282,7 @@ final class PictureChecks {
             wanted.colorSpace != .keep && (picture.profile == .displayP3 || picture.profile == .adobeRGB)
         var factor = isNarrowed ? 12.0 : 1
         // Dark codes are few units of light.
-        if wanted.linearLight, !isExact { factor *= 3 }
+        if wanted.linearLight, !isExact { factor *= 6 }
         var flips = false
         var isRounded = !isExact
         for operation in wanted.operations ?? [] {

@@ -23,7 +23,7 @@ package struct RandomOptions: Sendable {
         if one(in: 3) { addCrop(width, height, &random) }
         addFormat(&random)
         if one(in: 3) { addColor(&random) }
-        if one(in: 4) { flag("linear") { $0.linearLight = true } }
+        if one(in: 8) { flag("linear") { $0.linearLight = true } }
         if one(in: 6) { flag("exact") { $0.exact = true } }
         if one(in: 5) {
             let (amount, sigma) = (hundredths(0...150, &random), hundredths(30...200, &random))

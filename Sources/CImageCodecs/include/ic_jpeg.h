@@ -47,10 +47,10 @@ uint8_t *ic_jpeg_decoder_copy_icc(ic_jpeg_decoder *decoder, size_t *size);
 ic_status ic_jpeg_decoder_start(
     ic_jpeg_decoder *decoder, int32_t scale_eighths, int32_t *width, int32_t *height, ic_error *error);
 
-/// Makes a decoder of the same file take its coefficients from another one, which reads them, at whatever scales the two were
-/// started. Both are started and have no row yet; the leader outlives the follower.
+/// Makes a decoder of the same file take its coefficients from another one, which reads them and was started at the same scale or a
+/// larger one. Both are started and have no row yet; the leader outlives the follower.
 ///
-/// Returns 0 where each has to read for itself: a file of several scans, or no memory.
+/// Returns 0 where each has to read for itself: a file of several scans, a larger scale, or no memory.
 int ic_jpeg_decoder_follow(ic_jpeg_decoder *follower, ic_jpeg_decoder *leader);
 
 /// Decodes up to `count` rows; `rows_read` is 0 only after the last one, or where a follower has to wait for its leader.

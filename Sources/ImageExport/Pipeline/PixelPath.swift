@@ -2,7 +2,7 @@ import ImageCodecs
 
 /// What the pixels of one output go through, as the picture's header and the output's settings decide it.
 struct PixelPath {
-    /// The output's, but that a profile for gray is not kept for colours.
+    /// The output's, but that a profile for gray is not kept for colours, and light has no part where nothing is averaged.
     let settings: OutputSettings
     let format: ImageFormat
     let geometry: OutputGeometry
@@ -27,6 +27,10 @@ struct PixelPath {
     init(of header: ImageHeader, color source: SourceColor, _ asked: OutputSettings) throws {
         var settings = asked
         geometry = try OutputGeometry(of: header, settings)
+        // Pixels that only move are not averaged: light and back would cost them their darkest codes.
+        if geometry.cropWidth == Double(geometry.width), geometry.cropHeight == Double(geometry.height) {
+            settings.linearLight = false
+        }
         format = settings.format ?? (header.format.isKeptByDefault ? header.format : .jpeg)
         if let bits = settings.bitsPerChannel, !format.writtenBits.contains(bits) {
             throw ExportFailure("unsupported", "\(bits) bits a channel cannot be written as \(format.name)")
