@@ -16,6 +16,35 @@ import Testing
         }
     }
 
+    /// Mode, extent and scale, with what becomes of 1, 2, 3 and so on.
+    private static let corners: [(mode: String, extent: Int, scale: Double, values: [Double])] = [
+        ("linear", 4, 0.6, [1, 4]), ("linear", 4, 0.9, [1, 2.5, 4]), ("linear", 3, 1.4, [1, 5.0 / 3, 7.0 / 3, 3]),
+        ("nearest", 4, 0.6, [1, 4]), ("cubic", 4, 0.6, [1, 4]), ("linear", 5, 0.3, [1]),
+    ]
+
+    /// As the standard's text and onnxruntime have it, and PyTorch, where exporters take it from: the resized extent is the
+    /// whole number that it became, so the last elements lie on each other.
+    @Test(arguments: corners)
+    func cornersLieOnEachOtherWhateverTheScale(mode: String, extent: Int, scale: Double, values: [Double]) throws {
+        var fixture = GraphFixture(seed: 1)
+        fixture.inputs["x"] = try Tensor(
+            .float32, shape: [1, 1, 1, extent], doubles: (0..<extent).map { Double($0 + 1) })
+        fixture.initialisers["scales"] = try Tensor(.float32, shape: [4], doubles: [1, 1, 1, scale])
+        let model = fixture.model([
+            node(
+                "Resize", ["x", "", "scales"], "y",
+                ["coordinate_transformation_mode": .string("align_corners"), "mode": .string(mode)], opset: 19)
+        ])
+        let wanted = try Tensor(.float32, shape: [1, 1, 1, values.count], doubles: values)
+        expectClose(try ReferenceRunner().run(model, inputs: fixture.inputs)[0], wanted, tolerance: 1e-6)
+        expectClose(
+            try #require(try CompiledModel(model).execute(fixture.inputs)["y"]), wanted, tolerance: 1e-6, "compiled")
+        for form in OpenCLFixture.Form.allCases {
+            let found = try OpenCLModel(model, on: OpenCLFixture.device(form)).execute(fixture.inputs)
+            expectClose(try #require(found["y"]), wanted, tolerance: 1e-6, "\(form)")
+        }
+    }
+
     @Test func anExtentBeyondCountingIsTooLarge() throws {
         var fixture = GraphFixture(seed: 1)
         try fixture.input("x", [10])

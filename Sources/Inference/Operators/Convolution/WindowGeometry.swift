@@ -79,12 +79,11 @@ struct WindowGeometry {
     }
 
     /// How many places of the window are over the data or its padding: all, but at positions that `ceil_mode` has added.
-    /// Dilated windows count as whole there too, as in the test cases of ONNX 1.16; later ones have them cut.
+    /// Dilated windows are cut there too, as ONNX Runtime has it and the standard's cases since ONNX 1.18.
     func placesOverPaddedData(_ position: [Int], input: [Int]) -> Int {
-        guard dilations.allSatisfy({ $0 == 1 }) else { return kernel.reduce(1, *) }
-        return kernel.indices.reduce(1) { count, axis in
+        kernel.indices.reduce(1) { count, axis in
             let rest = padsBefore[axis] + input[axis] + padsAfter[axis] - position[axis] * strides[axis]
-            return count * min(kernel[axis], rest)
+            return count * min(kernel[axis], (rest + dilations[axis] - 1) / dilations[axis])
         }
     }
 

@@ -171,9 +171,10 @@ struct ResizePlan {
         let (before, after) = (Double(input[axis]), Double(output[axis]))
         switch mode.coordinates {
         case "align_corners":
-            // The extent before it was rounded, as the standard's cases have it.
-            let exact = scale * before
-            return exact <= 1 || after <= 1 ? 0 : x * (before - 1) / (exact - 1)
+            // The resized extent is a whole number: so the standard's text says, so exporters mean it (PyTorch, whose corners
+            // lie on each other whatever the scale was), and so ONNX Runtime has it. The standard's own cases take
+            // `scale * before`, and miss the last corner where that is no whole number.
+            return after <= 1 ? 0 : x * (before - 1) / (after - 1)
         case "asymmetric": return x / scale
         case "pytorch_half_pixel": return after > 1 ? (x + 0.5) / scale - 0.5 : 0
         case "tf_half_pixel_for_nn": return (x + 0.5) / scale
