@@ -11,19 +11,22 @@ struct ConformanceCase {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: ".build-onnx-cases")
 
-    var path: URL { Self.folder.appending(path: "\(kind)/\(name)") }
+    /// Of operator sets that the first package does not know.
+    var isLater = false
+
+    var path: URL { Self.folder.appending(path: "\(isLater ? "later/" : "")\(kind)/\(name)") }
     var model: String { path.appending(path: "model.onnx").path }
 
     /// Empty where the cases have not been fetched.
-    static func all() -> [ConformanceCase] {
-        guard let index = try? String(contentsOf: folder.appending(path: "index.tsv"), encoding: .utf8) else {
-            return []
-        }
+    static func all(later: Bool = false) -> [ConformanceCase] {
+        let place = folder.appending(path: later ? "later/index.tsv" : "index.tsv")
+        guard let index = try? String(contentsOf: place, encoding: .utf8) else { return [] }
         return index.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: "\t").map(String.init)
             guard parts.count == 4, let relative = Double(parts[2]), let absolute = Double(parts[3]) else { return nil }
             return ConformanceCase(
-                kind: parts[0], name: parts[1], relativeTolerance: relative, absoluteTolerance: absolute)
+                kind: parts[0], name: parts[1], relativeTolerance: relative, absoluteTolerance: absolute,
+                isLater: later)
         }
     }
 

@@ -31,6 +31,14 @@ import Testing
             let inputs = most > 100 ? "\(fewest) or more" : fewest == most ? "\(fewest)" : "\(fewest) to \(most)"
             lines.append("| \(name) | \(versions) | \(inputs) | \(one.types.first.map { words($0.types) } ?? "-") |")
         }
+        lines += [
+            "",
+            "Resize with `align_corners` and a scale that gives no whole extent lays the last elements on each other, as the",
+            "standard's text, ONNX Runtime and PyTorch have it, where exporters take it from; the standard's own cases take the",
+            "extent of before it was cut off, and are failed (CONFORMANCE.md).",
+        ]
+        lines += ["", "Put together of others when a model is read, as the standard defines them:"]
+        lines += Operators.composed.sorted { $0.key < $1.key }.map { "\($0.key) of version \($0.value)." }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -78,6 +78,15 @@ struct FunctionInliner {
             let key = Key(
                 domain: ModelImporter.standardised(node.domain), name: node.opType, overload: node.overload)
             guard let function = functions[key] else {
+                if key.domain.isEmpty,
+                    let body = StandardFunctions.body(
+                        of: node, opset: opsets[""] ?? 0,
+                        prefix: "\(node.name.isEmpty ? node.opType : node.name)#\(visits)/")
+                {
+                    try visit(body.count)
+                    result += body.map { PlacedNode(message: $0, opsets: opsets, depth: depth) }
+                    continue
+                }
                 result.append(PlacedNode(message: node, opsets: opsets, depth: depth))
                 continue
             }

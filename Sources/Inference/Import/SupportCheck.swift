@@ -31,6 +31,11 @@ struct SupportCheck {
         if let name = ElementType.foreignName(onnxNumber: elementType) { list.add("element type \(name)") }
     }
 
+    /// Attributes that name an element type.
+    private static let typeAttributes: Set<String> = [
+        "dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to",
+    ]
+
     private func check(_ tensor: ONNXTensor, _ list: inout PhraseList) {
         check(tensor.dataType, &list)
     }
@@ -41,7 +46,7 @@ struct SupportCheck {
         let name = domain.isEmpty ? message.opType : "\(domain).\(message.opType)"
         for attribute in message.attribute {
             if attribute.hasT { check(attribute.t, &list) }
-            if ["to", "dtype", "output_dtype"].contains(attribute.name), let type = Int32(exactly: attribute.i) {
+            if Self.typeAttributes.contains(attribute.name), let type = Int32(exactly: attribute.i) {
                 check(type, &list)
             }
             if attribute.hasG {
@@ -55,7 +60,8 @@ struct SupportCheck {
             return list.add("operators of version \(opset) (known: up to \(Operators.newestOpset))")
         }
         guard let definition = Operators.definition(message.opType, domain: domain) else {
-            return list.add("operator \(name)")
+            let version = domain.isEmpty ? Operators.newVersion(of: message.opType, in: opset) : nil
+            return list.add("operator \(name)" + (version.map { " of version \($0)" } ?? ""))
         }
         guard definition.version(in: opset) != nil else {
             return list.add("operator \(name) of version \(opset)")

@@ -102,14 +102,17 @@ extension DeviceBuilder {
         else { return false }
         let (batch, channels, height, width) = (source.shape[0], source.shape[1], source.shape[2], source.shape[3])
         let result = newValue(node.result, shape: shape)
+        let isByColumn = node.string("mode") == "CRD"
         if node.operatorName == "SpaceToDepth" {
             let parts = source.reshaped([batch, channels, height / size, size, width / size, size])
             move(
-                parts.permuted([0, 3, 5, 1, 2, 4]),
-                to: result.reshaped([batch, size, size, channels, height / size, width / size]))
+                parts.permuted(isByColumn ? [0, 1, 3, 5, 2, 4] : [0, 3, 5, 1, 2, 4]),
+                to: result.reshaped(
+                    isByColumn
+                        ? [batch, channels, size, size, height / size, width / size]
+                        : [batch, size, size, channels, height / size, width / size]))
             return true
         }
-        let isByColumn = node.string("mode") == "CRD"
         let depth = channels / size / size
         let parts = source.reshaped(
             isByColumn ? [batch, depth, size, size, height, width] : [batch, size, size, depth, height, width])

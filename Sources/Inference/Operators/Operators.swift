@@ -1,11 +1,11 @@
 /// All operators that are implemented.
 package enum Operators {
-    /// The newest version of the standard's operators that is known here (ONNX 1.16).
-    package static let newestOpset = 21
-
-    package static let all: [OperatorDefinition] =
+    package static let all: [OperatorDefinition] = withLaterVersions(
         elementwise + arrangement + indexing + reduction + product + convolution + normalisation + generation
-        + quantisation + recurrence + control + signal + vision
+            + quantisation + recurrence + control + signal + vision)
+
+    /// Operators that are put together of others when a model is read, with the versions in which they came.
+    package static var composed: [String: Int] { StandardFunctions.versions }
 
     private static let byName: [String: OperatorDefinition] = Dictionary(
         all.map { ("\($0.domain):\($0.name)", $0) }, uniquingKeysWith: { _, last in last })

@@ -12,7 +12,9 @@ struct WidenNarrowFloats {
     /// Where the time goes, and what has fast forms.
     private static let heavy: Set<String> = ["Conv", "ConvTranspose", "Gemm", "MatMul"]
     /// Attributes that name the element type of a result.
-    private static let typeAttributes: Set<String> = ["dtype", "output_datatype", "stash_type", "to"]
+    private static let typeAttributes: Set<String> = [
+        "dtype", "output_datatype", "output_dtype", "precision", "stash_type", "to",
+    ]
     /// Numbers of `TensorProto.DataType` in the ONNX standard.
     private static let (float32, float16, bfloat16) = (1, 10, 16)
 
@@ -180,6 +182,20 @@ struct WidenNarrowFloats {
         result.name = names[port.name] ?? port.name
         if port.type?.elementType.isNarrowFloat == true { result.type?.elementType = .float32 }
         return result
+    }
+}
+
+extension Model {
+    /// Looks for what is not implemented beyond what the importer finds: element types of values, and what attributes ask for.
+    ///
+    /// - Throws: `unsupported` with everything that was found.
+    package func checkSupport() throws(ModelError) {
+        do throws(ModelError) {
+            _ = try ShapeInference().inferWidened(graph)
+        } catch {
+            // What does not fit together may do so for the inputs of a run.
+            if error.code == .unsupported { throw error }
+        }
     }
 }
 

@@ -36,7 +36,8 @@ package enum ElementType: String, Codable, Hashable, Sendable, CaseIterable {
     /// Those of the standard that are not implemented, by number.
     private static let foreign: [Int32: String] = [
         14: "complex64", 15: "complex128", 17: "float8e4m3fn", 18: "float8e4m3fnuz", 19: "float8e5m2",
-        20: "float8e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4e2m1",
+        20: "float8e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
+        27: "float6e2m3", 28: "float6e3m2",
     ]
 
     package init?(onnxNumber: Int32) {

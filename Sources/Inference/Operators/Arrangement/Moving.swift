@@ -24,14 +24,20 @@ extension Operators {
             guard let wanted = call.node.int("axis") ?? (call.version == 1 ? 1 : nil) else {
                 throw .damaged("it names no axis")
             }
+            let shapes = call.facts.indices.compactMap { call.shape($0) }
+            guard shapes.count == call.facts.count else { return [TensorType(call.elementType(), nil)] }
+            guard shapes.allSatisfy({ $0.count == shapes[0].count }) else {
+                throw .damaged("its inputs have different numbers of axes")
+            }
+            // One without elements may have any other extents where others have some, as in ONNX Runtime: that is how lists
+            // begin to which more is joined.
+            let filled = shapes.filter { !$0.contains(.known(0)) }
             var result: [Dimension]?
-            for input in call.facts.indices {
-                guard let shape = call.shape(input) else { return [TensorType(call.elementType(), nil)] }
+            for shape in filled.isEmpty ? shapes : filled {
                 guard let before = result else {
                     result = shape
                     continue
                 }
-                guard shape.count == before.count else { throw .damaged("its inputs have different numbers of axes") }
                 let axis = try call.axis(wanted, rank: shape.count)
                 var joined = before
                 for other in shape.indices where other != axis {
@@ -61,7 +67,8 @@ extension Operators {
         let (outer, extent, inner) = Extents.split(shape, at: axis)
         var sources = [Int](repeating: 0, count: outer * extent * inner)
         var (start, place) = (0, 0)
-        for tensor in call.given {
+        let filled = call.given.filter { $0.count > 0 }
+        for tensor in filled {
             let run = tensor.shape[axis] * inner
             for block in 0..<outer {
                 for index in 0..<run { sources[block * extent * inner + place + index] = start + block * run + index }
@@ -69,7 +76,7 @@ extension Operators {
             start += tensor.count
             place += run
         }
-        return [try Tensor.joined(call.given).gathered(sources, shape: shape)]
+        return [try Tensor.joined(filled).gathered(sources, shape: shape)]
     }
 
     // MARK: Split
@@ -198,9 +205,12 @@ extension Operators {
     }
 
     private static let spaceToDepth = OperatorDefinition(
-        "SpaceToDepth", versions: [1, 13], types: [.all], attributes: ["blocksize": .int],
+        "SpaceToDepth", versions: [1, 13], types: [.all], attributes: ["blocksize": .int, "mode": .string],
         infer: { call throws(ModelError) in
             let block = try blockSize(call)
+            if let mode = call.node.string("mode"), !["DCR", "CRD"].contains(mode) {
+                throw .unsupported(["mode \"\(mode)\" of SpaceToDepth"])
+            }
             try Shapes.expect(call, 0, rank: 4...4)
             guard let shape = call.shape() else { return [TensorType(call.elementType(), Shapes.unknown(rank: 4))] }
             var result = shape
@@ -219,7 +229,8 @@ extension Operators {
         let (input, shape) = (call.tensor(), call.shape())
         let block = call.node.int("blocksize") ?? 1
         let parts = [input.shape[0], input.shape[1], shape[2], block, shape[3], block]
-        return [try input.reshaped(parts).transposed([0, 3, 5, 1, 2, 4]).reshaped(shape)]
+        let order = call.node.string("mode") == "CRD" ? [0, 1, 3, 5, 2, 4] : [0, 3, 5, 1, 2, 4]
+        return [try input.reshaped(parts).transposed(order).reshaped(shape)]
     }
 
     private static func blockSize(_ call: ShapeCall) throws(ModelError) -> Int {

@@ -151,7 +151,7 @@ extension Operators {
     private static let modulo = OperatorDefinition(
         "Mod", versions: [10, 13], inputs: 2...2, types: [.numeric, .first], attributes: ["fmod": .int],
         infer: { call throws(ModelError) in
-            if call.node.int("fmod") ?? 0 == 0 && call.elementType().isFloat {
+            if call.node.int("fmod") ?? 0 == 0 && call.elementType().isFloat && call.version < 28 {
                 throw .damaged("floats need fmod = 1")
             }
             return try Shapes.broadcast(call)
@@ -161,7 +161,14 @@ extension Operators {
         let truncates = call.node.int("fmod") == 1
         return [
             try Elementwise.combine(
-                call.tensor(0), call.tensor(1), shape: call.shape(), floats: { fmod($0, $1) },
+                call.tensor(0), call.tensor(1), shape: call.shape(),
+                floats: { left, right in
+                    let rest = fmod(left, right)
+                    if truncates || rest.isNaN { return rest }
+                    // It has the sign of the divisor, a zero too.
+                    if rest == 0 { return right < 0 ? -0.0 : 0 }
+                    return (rest < 0) == (right < 0) ? rest : rest + right
+                },
                 signed: { left, right in
                     let rest = left.remainderReportingOverflow(dividingBy: right).partialValue
                     return truncates || rest == 0 || (rest < 0) == (right < 0) ? rest : rest &+ right

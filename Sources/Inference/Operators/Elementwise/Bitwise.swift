@@ -24,7 +24,7 @@ extension Operators {
     }
 
     private static let shift = OperatorDefinition(
-        "BitShift", versions: [11], inputs: 2...2, types: [ElementRule(types: ElementType.unsigned), .first],
+        "BitShift", versions: [11], inputs: 2...2, types: [.integers, .first],
         attributes: ["direction": .string],
         infer: { call throws(ModelError) in
             guard let direction = call.node.string("direction"), direction == "LEFT" || direction == "RIGHT" else {
@@ -34,13 +34,16 @@ extension Operators {
         }
     ) { call throws(ModelError) in
         let isLeft = call.node.string("direction") == "LEFT"
-        // Swift's shifts give 0 for distances beyond the width; narrower types keep their lowest bits.
-        let shifted: @Sendable (UInt64, UInt64) -> UInt64 = { isLeft ? $0 << $1 : $0 >> $1 }
+        // Swift's shifts by the width or more leave the sign alone, or 0; narrower types keep their lowest bits. A distance
+        // below 0 counts as one beyond the width.
         return [
             try Elementwise.combine(
                 call.tensor(0), call.tensor(1), shape: call.shape(), floats: { left, _ in left },
-                signed: { Int64(bitPattern: shifted(UInt64(bitPattern: $0), UInt64(bitPattern: $1))) },
-                unsigned: shifted)
+                signed: { left, right in
+                    let distance = right < 0 ? Int64(Int64.bitWidth) : right
+                    return isLeft ? left << distance : left >> distance
+                },
+                unsigned: { isLeft ? $0 << $1 : $0 >> $1 })
         ]
     }
 }

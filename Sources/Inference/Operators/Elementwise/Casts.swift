@@ -1,7 +1,9 @@
 extension Operators {
     static let casts: [OperatorDefinition] = [
         OperatorDefinition(
-            "Cast", versions: [6, 9, 13, 19, 21], types: [.fixedSize], attributes: ["to": .int, "saturate": .int],
+            "Cast", versions: [6, 9, 13, 19, 21], types: [.fixedSize],
+            // The others than `to` say how types are rounded to that are not implemented.
+            attributes: ["to": .int, "round_mode": .string, "saturate": .int],
             infer: { call throws(ModelError) in
                 guard let number = call.node.int("to") else { throw .damaged("it does not say to which type") }
                 return [TensorType(try elementType(number), call.shape())]
@@ -9,7 +11,7 @@ extension Operators {
         ) { call throws(ModelError) in [try cast(call.tensor(), to: call.elementType)] },
         OperatorDefinition(
             "CastLike", versions: [15, 19, 21], inputs: 2...2, types: [.fixedSize, .fixedSize],
-            attributes: ["saturate": .int],
+            attributes: ["round_mode": .string, "saturate": .int],
             infer: { call in [TensorType(call.elementType(1), call.shape())] }, extents: { $0.extents(0) }
         ) { call throws(ModelError) in [try cast(call.tensor(), to: call.elementType)] },
     ]

@@ -48,7 +48,7 @@ extension Operators {
     }
 
     private static let range = OperatorDefinition(
-        "Range", versions: [11], inputs: 3...3, types: [.numeric, .first],
+        "Range", versions: [11], inputs: 3...3, types: [.numeric, .first], attributes: ["stash_type": .int],
         infer: { call throws(ModelError) in
             for input in 0..<3 {
                 if let count = call.value(input)?.count, count != 1 {

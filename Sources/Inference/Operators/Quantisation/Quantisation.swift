@@ -22,7 +22,7 @@ extension Operators {
     // MARK: Scales
 
     private static let attributes: [String: Attribute.Kind] = [
-        "axis": .int, "saturate": .int, "block_size": .int, "output_dtype": .int,
+        "axis": .int, "saturate": .int, "block_size": .int, "output_dtype": .int, "precision": .int,
     ]
 
     /// Scale and zero point are one for all, by position of an axis, or by block along it.
@@ -84,6 +84,13 @@ extension Operators {
                 guard quantised.contains(named) else { throw .unsupported(["quantisation to \(named.rawValue)"]) }
                 type = named
             }
+            // Quotients are those of float32, which is what the type of the scale asks for mostly.
+            if let number = call.node.int("precision"), number != 0 {
+                let named = try elementType(number)
+                guard named == .float32 || named == call.elementType(1) else {
+                    throw .unsupported(["precision \(named.rawValue) of QuantizeLinear"])
+                }
+            }
             return [TensorType(type, call.shape())]
         }
     ) { call throws(ModelError) in
@@ -101,6 +108,12 @@ extension Operators {
         types: [ElementRule(types: quantised.union([.int32])), .floats, .first], attributes: attributes,
         infer: { call throws(ModelError) in
             try checkScale(call)
+            if let number = call.node.int("output_dtype"), number != 0 {
+                let named = try elementType(number)
+                guard named == call.elementType(1) else {
+                    throw .unsupported(["output_dtype \(named.rawValue) of DequantizeLinear beside another scale"])
+                }
+            }
             return [TensorType(call.elementType(1), call.shape())]
         }
     ) { call throws(ModelError) in
