@@ -35,6 +35,24 @@ import Testing
         #expect(error.code == .damaged && error.sentence.contains("left out"))
     }
 
+    /// A limit that is given ends a loop; that of all numbers does not, nor does a condition that is always met.
+    @Test(arguments: [("two", true), ("", false), ("all", false)]) func aRunKnowsWhetherALoopEnds(
+        limit: String, ends: Bool
+    ) throws {
+        var file = Self.doubling([limit, "go", "x"], goesOn: Self.always)
+        file.graph.initializer.append(Parts.tensor("all", [], ints: [.max]))
+        let compiled = try CompiledModel(try Parts.load(file))
+        var (asked, known) = (0, [Bool]())
+        _ = try? CompiledModel.Run(compiled).execute(
+            ["x": try Tensor(.float32, shape: [2])],
+            shouldStopAt: { point in
+                if case .subgraph(let ends) = point { known.append(ends) }
+                asked += 1
+                return asked > 10
+            })
+        #expect(known.count >= 2 && known.allSatisfy { $0 == ends })
+    }
+
     @Test func aStopIsHeardBetweenIterations() throws {
         let compiled = try CompiledModel(try Parts.load(Self.doubling(["", "go", "x"], goesOn: Self.always)))
         let inputs = ["x": try Tensor(.float32, shape: [2])]

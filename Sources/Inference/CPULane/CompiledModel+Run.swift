@@ -77,20 +77,27 @@ extension CompiledModel {
             return Prepared(execution: try PreparedExecution(primitive, operands, on: stream), varying: varying)
         }
 
+        /// The same for one who does not want to know where the run is.
+        package func execute(
+            _ inputs: [String: Tensor], profile: RunProfile? = nil, shouldStop: () -> Bool = { false }
+        ) throws(ModelError) -> [String: Tensor] {
+            try execute(inputs, profile: profile, shouldStopAt: { _ in shouldStop() })
+        }
+
         /// - Parameters:
         ///   - inputs: One tensor for each input, by name, of the types that the model was compiled for.
         ///   - profile: Is told how long each step takes.
-        ///   - shouldStop: Is asked before each step, and before each run of a subgraph within one.
+        ///   - shouldStopAt: Is asked before each step, and before each run of a subgraph within one.
         /// - Returns: The outputs by name.
         /// - Throws: `wrongInput` where inputs are missing or do not fit, `stopped`, `engine`, and what plain evaluations
         ///   throw: `wrongValue`, `tooLarge`, `unsupported`.
         package func execute(
-            _ inputs: [String: Tensor], profile: RunProfile? = nil, shouldStop: () -> Bool = { false }
+            _ inputs: [String: Tensor], profile: RunProfile? = nil, shouldStopAt: (RunPoint) -> Bool
         ) throws(ModelError) -> [String: Tensor] {
             for graph in ports { try model.runner.check(inputs, of: graph) }
             var tensors = model.scope.merging(inputs) { $1 }
             for number in briefs.indices {
-                if shouldStop() {
+                if shouldStopAt(.step) {
                     throw ModelError(
                         code: .stopped, sentence: "the run was told to stop before \(model.steps[number].place)")
                 }
@@ -98,14 +105,14 @@ extension CompiledModel {
                 do throws(ModelError) {
                     if let profile {
                         try profile.measure(number) { () throws(ModelError) in
-                            try perform(number, &tensors, shouldStop)
+                            try perform(number, &tensors, shouldStopAt)
                         }
                     } else if let outcome = brief.call?.compute() {
                         if !outcome.isGood {
                             try engine { () throws(OneDNNError) in try primitive(number).execution.check(outcome) }
                         }
                     } else {
-                        try perform(number, &tensors, shouldStop)
+                        try perform(number, &tensors, shouldStopAt)
                     }
                 } catch {
                     throw error.at(model.steps[number].place)
@@ -123,10 +130,10 @@ extension CompiledModel {
         }
 
         private func perform(
-            _ number: Int, _ tensors: inout [String: Tensor], _ shouldStop: () -> Bool
+            _ number: Int, _ tensors: inout [String: Tensor], _ shouldStopAt: (RunPoint) -> Bool
         ) throws(ModelError) {
             switch model.steps[number].action {
-            case .evaluate(let node): try model.runner.evaluate(node, &tensors, shouldStop: shouldStop)
+            case .evaluate(let node): try model.runner.evaluate(node, &tensors, shouldStopAt: shouldStopAt)
             case .execute:
                 let prepared = primitive(number)
                 for input in prepared.varying {

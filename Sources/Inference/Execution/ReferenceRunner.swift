@@ -15,7 +15,7 @@ package struct ReferenceRunner: Sendable {
     ///   `tooLarge`, and `unsupported` for element types that turn up on the way.
     package func run(_ model: Model, inputs: [String: Tensor]) throws(ModelError) -> [Tensor] {
         try check(inputs, of: model.graph)
-        return try run(model.graph, scope: inputs) { false }
+        return try run(model.graph, scope: inputs) { _ in false }
     }
 
     func check(_ inputs: [String: Tensor], of graph: Graph) throws(ModelError) {
@@ -44,13 +44,13 @@ package struct ReferenceRunner: Sendable {
     }
 
     private func run(
-        _ graph: Graph, scope: [String: Tensor], shouldStop: () -> Bool
+        _ graph: Graph, scope: [String: Tensor], shouldStopAt: (RunPoint) -> Bool
     ) throws(ModelError) -> [Tensor] {
         var values = scope
         for (name, tensor) in graph.initialisers where values[name] == nil { values[name] = tensor }
         for node in graph.nodes.flatMap(\.chain) {
             do throws(ModelError) {
-                try evaluate(node, &values, shouldStop: shouldStop)
+                try evaluate(node, &values, shouldStopAt: shouldStopAt)
             } catch {
                 throw error.at(node.place)
             }
@@ -61,16 +61,16 @@ package struct ReferenceRunner: Sendable {
         }
     }
 
-    /// Adds the outputs of a node without followers to the values. `shouldStop` is asked before each run of a subgraph.
+    /// Adds the outputs of a node without followers to the values. `shouldStopAt` is asked before each run of a subgraph.
     func evaluate(
-        _ node: Node, _ values: inout [String: Tensor], shouldStop: () -> Bool = { false }
+        _ node: Node, _ values: inout [String: Tensor], shouldStopAt: (RunPoint) -> Bool = { _ in false }
     ) throws(ModelError) {
-        let outputs = try results(of: node, values, shouldStop)
+        let outputs = try results(of: node, values, shouldStopAt)
         for (name, tensor) in zip(node.outputs, outputs) where !name.isEmpty { values[name] = tensor }
     }
 
     private func results(
-        of node: Node, _ values: [String: Tensor], _ shouldStop: () -> Bool
+        of node: Node, _ values: [String: Tensor], _ shouldStopAt: (RunPoint) -> Bool
     ) throws(ModelError) -> [Tensor] {
         let definition = Operators.definition(of: node)
         let inputs = try node.inputs.map { name throws(ModelError) -> Tensor? in
@@ -90,19 +90,23 @@ package struct ReferenceRunner: Sendable {
                 throw .tooLarge("its result \(type) is larger than was allowed")
             }
         }
-        return try withoutActuallyEscaping(shouldStop) { shouldStop throws(ModelError) in
+        let ends = Operators.ends(node, inputs)
+        return try withoutActuallyEscaping(shouldStopAt) { shouldStopAt throws(ModelError) in
             try definition.values(
                 OperatorCall(
                     node: node, version: call.version, inputs: inputs, outputTypes: types,
                     largestIterations: largestIterations
                 ) {
                     graph, given throws(ModelError) in
-                    if shouldStop() {
+                    if shouldStopAt(.subgraph(ends: ends)) {
                         throw ModelError(code: .stopped, sentence: "the run was told to stop before its subgraph")
                     }
                     var scope = values
                     for (port, tensor) in zip(graph.inputs, given) { scope[port.name] = tensor }
-                    return try self.run(graph, scope: scope, shouldStop: shouldStop)
+                    return try self.run(graph, scope: scope) { point in
+                        // What lies in a loop without a known end shows no end of it.
+                        shouldStopAt(ends ? point : .subgraph(ends: false))
+                    }
                 })
         }
     }

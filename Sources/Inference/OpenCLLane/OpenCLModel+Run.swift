@@ -1,17 +1,24 @@
 import OpenCLKit
 
 extension OpenCLModel {
+    /// The same for one who does not want to know where the run is.
+    package func execute(
+        _ inputs: [String: Tensor], shouldStop: () -> Bool = { false }
+    ) throws(ModelError) -> [String: Tensor] {
+        try execute(inputs, shouldStopAt: { _ in shouldStop() })
+    }
+
     /// Runs the model.
     ///
     /// - Parameters:
     ///   - inputs: One tensor for each input, by name, of the types that the model was compiled for.
-    ///   - shouldStop: Is asked before each group of launches, before each step on the host, and before each run of a
+    ///   - shouldStopAt: Is asked before each group of launches, before each step on the host, and before each run of a
     ///     subgraph within one.
     /// - Returns: The outputs by name.
     /// - Throws: `wrongInput` where inputs are missing or do not fit, `stopped` when what was under way has ended, `engine`
     ///   where OpenCL fails, and what plain evaluations throw: `wrongValue`, `tooLarge`, `unsupported`.
     package func execute(
-        _ inputs: [String: Tensor], shouldStop: () -> Bool = { false }
+        _ inputs: [String: Tensor], shouldStopAt: (RunPoint) -> Bool
     ) throws(ModelError) -> [String: Tensor] {
         for ports in [declared, self.inputs] {
             try runner.check(inputs, of: Graph(inputs: ports, outputs: [], nodes: []))
@@ -21,7 +28,7 @@ extension OpenCLModel {
         var tensors = scope.merging(inputs) { $1 }
         var launches = parameters[...]
         for step in steps {
-            if (pace.isAtBoundary || !step.isLaunch) && shouldStop() {
+            if (pace.isAtBoundary || !step.isLaunch) && shouldStopAt(.step) {
                 try onDevice { () throws(OpenCLError) in try device.queue.finish() }
                 throw ModelError(code: .stopped, sentence: "the run was told to stop before \(step.place)")
             }
@@ -32,7 +39,7 @@ extension OpenCLModel {
                         try onDevice { () throws(OpenCLError) in try device.queue.finish() }
                     }
                 } else {
-                    try perform(step.action, &tensors, arena, shouldStop)
+                    try perform(step.action, &tensors, arena, shouldStopAt)
                     if case .hold = step.action { pace.waited() }
                 }
             } catch {
@@ -60,11 +67,12 @@ extension OpenCLModel {
 
     /// A step on the host, or between host and device.
     private func perform(
-        _ action: DeviceStep.Action, _ tensors: inout [String: Tensor], _ arena: Buffer, _ shouldStop: () -> Bool
+        _ action: DeviceStep.Action, _ tensors: inout [String: Tensor], _ arena: Buffer,
+        _ shouldStopAt: (RunPoint) -> Bool
     ) throws(ModelError) {
         switch action {
         case .launch: preconditionFailure("launches are enqueued")
-        case .evaluate(let node): try runner.evaluate(node, &tensors, shouldStop: shouldStop)
+        case .evaluate(let node): try runner.evaluate(node, &tensors, shouldStopAt: shouldStopAt)
         case .hold(let value, let name): tensors[name] = try read(value, arena)
         case .upload(let name, let buffer):
             try upload(try made(name, tensors), to: arena, at: buffer)
