@@ -38,6 +38,28 @@ import Testing
         #expect(summary.liveBytes == 2 * (2 * 8 * 16 * 16) * 4)
     }
 
+    /// Some exporters keep weights in Constant nodes, in subgraphs too.
+    @Test func weightsInNodesAreParameters() throws {
+        let weight = try Tensor(.float32, shape: [8, 10], doubles: Array(repeating: 0.5, count: 80))
+        func constant(_ name: String, _ value: Attribute) -> Node {
+            Node("Constant", opset: 17, inputs: [], outputs: [name], attributes: ["value": value])
+        }
+        let branch = Graph(
+            inputs: [], outputs: [Graph.Port("b", nil)], initialisers: ["i": try Tensor(.float32, shape: [3])],
+            nodes: [constant("b", .tensor(try Tensor(.float16, shape: [5])))])
+        var model = try model()
+        model.graph.initialisers["m"] = nil
+        model.graph.initialisers["flag"] = try Tensor(shape: [], flags: [true])
+        model.graph.nodes.insert(constant("m", .tensor(weight)), at: 0)
+        model.graph.nodes.append(
+            Node(
+                "If", opset: 17, inputs: ["flag"], outputs: ["f2"],
+                attributes: ["then_branch": .graph(branch), "else_branch": .graph(branch)]))
+        let summary = try ModelSummary(model, extents: ["batch": 2])
+        #expect(summary.parameters == 216 + 80 + 1 + 2 * (3 + 5))
+        #expect(summary.parameterBytes == 4 * 296 + 1 + 2 * (12 + 10))
+    }
+
     @Test func openExtentsLeaveWorkOpen() throws {
         let summary = try ModelSummary(try model())
         #expect(summary.outputs.map(\.shape) == [["batch", "10"]])

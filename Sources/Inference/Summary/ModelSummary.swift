@@ -3,7 +3,8 @@ package struct ModelSummary: Codable, Hashable, Sendable {
     package struct Port: Codable, Hashable, Sendable {
         package var name: String
         package var elementType: String?
-        /// Extents as numbers, names such as `batch`, or `?`; nil where not even their number is known.
+        /// Extents as numbers, names such as `batch`, or `pixels:0` for an open one of an input that has none, or `?`; nil where
+        /// not even their number is known.
         package var shape: [String]?
 
         init(_ name: String, _ type: TensorType?) {
@@ -62,8 +63,9 @@ package struct ModelSummary: Codable, Hashable, Sendable {
         opsets = Dictionary(uniqueKeysWithValues: model.opsets.map { ($0.key.isEmpty ? "ai.onnx" : $0.key, $0.value) })
         inputs = graph.inputs.map { Port($0.name, given[$0.name]?.type) }
         outputs = graph.outputs.map { Port($0.name, facts[$0.name]?.type ?? $0.type) }
-        parameters = graph.initialisers.values.reduce(0) { $0 + $1.count }
-        parameterBytes = graph.initialisers.values.reduce(0) { $0 + $1.count * $1.elementType.byteCount }
+        let constants = Self.constants(graph)
+        parameters = constants.reduce(0) { $0 + $1.count }
+        parameterBytes = constants.reduce(0) { $0 + $1.count * $1.elementType.byteCount }
         nodes = graph.nodes.count
         let uses = Dictionary(grouping: graph.nodes, by: \.operatorName).map { name, nodes in
             OperatorUse(
@@ -74,6 +76,28 @@ package struct ModelSummary: Codable, Hashable, Sendable {
         }
         multiplyAdds = Self.sum(uses.map(\.multiplyAdds))
         liveBytes = Self.liveBytes(graph, facts)
+    }
+
+    /// Initialisers, and what Constant nodes give, which some exporters keep weights in; those of subgraphs included.
+    private static func constants(_ graph: Graph) -> [(count: Int, elementType: ElementType)] {
+        var constants = graph.initialisers.values.map { ($0.count, $0.elementType) }
+        for node in graph.nodes {
+            for inner in node.subgraphs { constants += self.constants(inner) }
+            guard node.isStandard("Constant") else { continue }
+            for attribute in node.attributes.values {
+                switch attribute {
+                case .tensor(let tensor): constants.append((tensor.count, tensor.elementType))
+                case .float: constants.append((1, .float32))
+                case .floats(let values): constants.append((values.count, .float32))
+                case .int: constants.append((1, .int64))
+                case .ints(let values): constants.append((values.count, .int64))
+                case .string: constants.append((1, .string))
+                case .strings(let values): constants.append((values.count, .string))
+                case .graph: continue
+                }
+            }
+        }
+        return constants
     }
 
     private static func sum(_ counts: [Int?]) -> Int? {
