@@ -8,6 +8,9 @@ import Synchronization
 /// fill the machine without teams of threads that wait for each other. A run whose task is cancelled ends before its next
 /// operator, so work that is told to stop, as a `BGContinuedProcessingTask` is, stops within one.
 ///
+/// It computes within this process, and what ends a process ends the program: a fault in oneDNN, in a device's driver, or in the
+/// evaluation of a hostile model. Models that are not trusted are for `bgrun infer`, which runs them in processes of their own.
+///
 /// ```swift
 /// let session = try InferenceSession(model: "resnet50.onnx")
 /// let image = try InferenceTensor(pixels, shape: [1, 3, 224, 224])
@@ -40,7 +43,8 @@ public final class InferenceSession: Sendable {
         public var name: String
         /// nil where the model does not say.
         public var elementType: String?
-        /// Extents as numbers, names such as `batch`, or `?`; nil where not even their number is known.
+        /// Extents as numbers, or names such as `batch`; an open extent of an input that has none in the file is named by input
+        /// and axis, as in `pixels:0`, and one of an output is `?`. nil where not even their number is known.
         public var shape: [String]?
 
         public var description: String {
@@ -60,7 +64,8 @@ public final class InferenceSession: Sendable {
     ///   - path: Of the file; data beside it is read from its folder and nowhere else.
     ///   - device: What runs the operators.
     ///   - precision: In what numbers.
-    ///   - extents: Sizes of extents that the model leaves open, by their names; others follow from the inputs of each run.
+    ///   - extents: Sizes of extents that the model leaves open, by their names as ``inputs`` has them; others follow from the
+    ///     inputs of each run.
     ///   - streams: Runs that go on at once; nil takes one for each core. A device of OpenCL has one.
     ///   - cacheFolder: Where weights are kept as the processor takes them, so that the next session of the same model starts
     ///     sooner; at most 2 GB, of this user alone. Weights are then read when inputs of new types need them, so the
@@ -76,6 +81,7 @@ public final class InferenceSession: Sendable {
         let cacheFolder = device == .cpu ? cacheFolder : nil
         do throws(ModelError) {
             model = try ModelImporter(weights: cacheFolder == nil ? .read : .deferred).load(path: path)
+            try model.checkSupport()
             if device == .cpu { try CompiledModel.checkEngine() }
             if let lack = try precision.lack(on: device) { throw ModelError.unsupported([lack]) }
         } catch {

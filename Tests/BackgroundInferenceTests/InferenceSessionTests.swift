@@ -81,6 +81,32 @@ import Testing
         }
     }
 
+    @Test func aGraphThatWasTracedForTheGivenRowsIsRunForThem() async throws {
+        let path = folder.url.appending(path: "model.onnx")
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("x", ["n", 4])], outputs: ["y"],
+            nodes: [ModelParts.node("Reshape", ["x", "traced"], ["r"]), ModelParts.node("Neg", ["r"], ["y"])],
+            initialisers: [ModelParts.tensor("traced", [3], ints: [3, 2, 2])])
+        let bytes: Data = try ModelParts.model(graph).serializedData()
+        try bytes.write(to: path)
+        let session = try InferenceSession(model: path.path)
+        let values = (0..<12).map { Float($0) }
+        let outputs = try await session.run(["x": InferenceTensor(values, shape: [3, 4])])
+        #expect(outputs["y"]?.shape == [3, 2, 2] && outputs["y"]?.floats == values.map { -$0 })
+    }
+
+    @Test func whatNoOperatorDoesIsFoundWhenAModelIsOpened() {
+        #expect {
+            try self.session(
+                [
+                    ModelParts.node(
+                        "DFT", ["x"], ["y"], ["inverse", "onesided"].map { ModelParts.attribute($0, int: 1) })
+                ], inputs: [ModelParts.port("x", [1, 5, 2])], output: "y")
+        } throws: {
+            ($0 as? InferenceError)?.unsupported == ["DFT that is inverse and one-sided"]
+        }
+    }
+
     @Test(arguments: Place.allCases, [1, 3])
     func resultsComeInTheOrderOfTheirBatches(place: Place, streams: Int) async throws {
         let session = try doubling(on: place.device, streams: streams)

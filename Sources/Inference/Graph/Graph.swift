@@ -10,6 +10,15 @@ package struct Graph: Sendable {
             self.name = name
             self.type = type
         }
+
+        /// The same with a name for each open extent that has none, so that it can be told and set.
+        package var withNamedExtents: Port {
+            guard var type else { return self }
+            type.shape = type.shape?.enumerated().map { axis, dimension in
+                dimension == .unknown ? .symbol(Dimension.name(of: axis, of: name)) : dimension
+            }
+            return Port(name, type)
+        }
     }
 
     package var name: String

@@ -9,6 +9,9 @@ package enum Dimension: Hashable, Sendable, CustomStringConvertible {
         if case .known(let extent) = self { extent } else { nil }
     }
 
+    /// What an open extent of an input is called that has no name in the file, e.g. `pixels:0` for its first axis.
+    package static func name(of axis: Int, of input: String) -> String { "\(input):\(axis)" }
+
     package var description: String {
         switch self {
         case .known(let extent): "\(extent)"

@@ -33,7 +33,7 @@ struct GraphReader {
                 }
                 continue
             }
-            inputs.append(port)
+            inputs.append(around.isEmpty ? port.withNamedExtents : port)
             names.insert(port.name)
         }
         var makers: [String: Int] = [:]
@@ -169,10 +169,10 @@ struct GraphReader {
                 "the value \"\(message.name)\" has the element type \(tensor.elemType), which does not exist")
         }
         guard tensor.hasShape else { return Graph.Port(message.name, TensorType(elementType, nil)) }
-        let shape = try tensor.shape.dim.map { dimension throws(ModelError) -> Dimension in
+        let shape = tensor.shape.dim.map { dimension -> Dimension in
             switch dimension.value {
-            case .dimValue(let extent)? where extent < 0:
-                throw .damaged("the value \"\(message.name)\" has the extent \(extent)")
+            // Paddle2ONNX writes -1 for an extent that is open.
+            case .dimValue(let extent)? where extent < 0: .unknown
             case .dimValue(let extent)?: .known(Int(extent))
             case .dimParam(let name)? where !name.isEmpty: .symbol(name)
             default: .unknown

@@ -108,11 +108,13 @@ package struct ModelImporter {
         var opsets: [String: Int] = [:]
         for set in sets {
             let domain = standardised(set.domain)
-            guard opsets[domain] == nil else { throw .damaged("\(place) names the operators of \"\(domain)\" twice") }
             guard let version = Int(exactly: set.version), version > 0 else {
                 throw .damaged("\(place) names version \(set.version) of the operators of \"\(domain)\"")
             }
-            opsets[domain] = version
+            // skl2onnx and `onnx.compose` name the same version again.
+            guard let known = opsets.updateValue(version, forKey: domain), known != version else { continue }
+            throw .damaged(
+                "\(place) names the versions \(known) and \(version) of the operators of \"\(domain)\"")
         }
         return opsets
     }

@@ -33,8 +33,9 @@ package struct BatchModel: Sendable {
         guard rows > 1, types.values.allSatisfy({ $0.extents?.first == rows }),
             model.graph.inputs.allSatisfy({ isOpen($0.type?.shape?.first, extents) })
         else { return rows }
-        let most = try model.rowsAtOnce(inputs: types.mapValues { $0.withRows(1) }, most: rows)
-        guard let few = (1...most).last(where: { rows % $0 == 0 }), few < rows,
+        // A graph that was traced for so many rows has no shapes for one.
+        guard let most = try? model.rowsAtOnce(inputs: types.mapValues { $0.withRows(1) }, most: rows),
+            let few = (1...most).last(where: { rows % $0 == 0 }), few < rows,
             try RowIndependence.holds(for: model.graph, inputs: types, few: few)
         else { return rows }
         return few

@@ -2,16 +2,16 @@ extension Model {
     /// Rows that a model may take at once.
     private static var possibleRows: ClosedRange<Int> { 1...65_536 }
 
-    /// The model with extents that its inputs and outputs leave open. An extent of 0 is open too: old exporters write it for
-    /// one that they do not know.
+    /// The model with extents that its inputs and outputs leave open, by their names. An extent of 0 is open too: old
+    /// exporters write it for one that they do not know.
     package func withExtents(_ extents: [String: Int]) -> Model {
         func resolved(_ ports: [Graph.Port]) -> [Graph.Port] {
             ports.map { port in
                 guard var type = port.type else { return port }
-                type.shape = type.shape?.map { dimension -> Dimension in
+                type.shape = type.shape?.enumerated().map { axis, dimension -> Dimension in
                     switch dimension {
                     case .symbol(let name): extents[name].map { .known($0) } ?? dimension
-                    case .known(0): .unknown
+                    case .known(0): extents[Dimension.name(of: axis, of: port.name)].map { .known($0) } ?? .unknown
                     case .known, .unknown: dimension
                     }
                 }
@@ -22,6 +22,21 @@ extension Model {
         model.graph.inputs = resolved(graph.inputs)
         model.graph.outputs = resolved(graph.outputs)
         return model
+    }
+
+    /// Names of extents that the inputs leave open.
+    package var openExtents: Set<String> {
+        var names: Set<String> = []
+        for port in graph.inputs {
+            for (axis, dimension) in (port.type?.shape ?? []).enumerated() {
+                switch dimension {
+                case .symbol(let name): names.insert(name)
+                case .known(0): names.insert(Dimension.name(of: axis, of: port.name))
+                case .known, .unknown: continue
+                }
+            }
+        }
+        return names
     }
 
     /// Rows that always go through at once, as the first extents of the inputs have it; nil where those are open.
@@ -43,7 +58,12 @@ extension Model {
     ///   - rows: How many are to go through.
     /// - Returns: False where shapes do not tell, as behind nodes that find out how much there is.
     package func givesRows(for single: [String: TensorType], atOnce rows: Int) -> Bool {
-        [1, rows].allSatisfy { count in
+        givesRows(for: single, of: [1, rows])
+    }
+
+    /// The same for some numbers of rows.
+    package func givesRows(for single: [String: TensorType], of counts: [Int]) -> Bool {
+        counts.allSatisfy { count in
             outputShapes(single.mapValues { $0.withRows(count) }).allSatisfy { $0?.first?.extent == count }
         }
     }
@@ -83,6 +103,18 @@ extension Model {
             return outputShapes(types)
         }
         return shapes[0] != shapes[1]
+    }
+
+    /// What follows for the first output from the inputs, with one row where it is open how many there are; nil where nothing
+    /// does.
+    package var firstOutput: TensorType? {
+        var types: [String: TensorType] = [:]
+        for port in graph.inputs {
+            guard let type = port.type else { continue }
+            types[port.name] = type.shape?.first?.extent == nil ? type.withRows(1) : type
+        }
+        let facts = (try? ShapeInference().infer(graph, inputs: types.mapValues { Fact($0) }))?.facts
+        return graph.outputs.first.flatMap { facts?[$0.name]?.type }
     }
 
     /// What follows from the types of the inputs, in the order of the outputs; nil where nothing does.

@@ -257,4 +257,22 @@ import Testing
         let single = ["x": TensorType(.float32, extents: [1, 8, 128, 128])]
         #expect(try Model(graph: graph, opsets: ["": 17]).rowsAtOnce(inputs: single, most: 8) == atOnce)
     }
+
+    /// A graph that was traced for four rows has no shapes for one, and is run for all four at once.
+    @Test func aGraphThatWasTracedForTheGivenRowsIsRunWhole() throws {
+        let graph = Self.graph(
+            [Self.node("Reshape", ["x", "traced"], "r"), Self.node("Relu", ["r"], "y")],
+            input: [.symbol("n"), .known(6)],
+            constants: ["traced": try Self.indices([4, 2, 3])])
+        let model = Model(graph: graph, opsets: ["": 17])
+        let x = try Self.numbers([4, 6])
+        let batch = try BatchModel(model, inputs: ["x": TensorType(.float32, extents: [4, 6])])
+        #expect(batch.partCount == 1)
+        let found = try #require(try BatchModel.Run(batch).execute(["x": x])["y"])
+        #expect(found.shape == [4, 2, 3] && found.doubles() == x.doubles().map { max($0, 0) })
+        let error = #expect(throws: ModelError.self) {
+            try BatchModel(model, inputs: ["x": TensorType(.float32, extents: [3, 6])])
+        }
+        #expect(error?.code == .damaged)
+    }
 }

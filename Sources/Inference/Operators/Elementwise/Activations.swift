@@ -42,19 +42,23 @@ extension Operators {
         return try Elementwise.map(call) { 0.5 * $0 * (1 + erf($0 / 2.squareRoot())) }
     }
 
-    /// A slope for negative values; before version 7 a list of slopes goes along the channels.
+    /// A slope for negative values; before version 7 a list of slopes goes along the channels. Axes of extent 1 that a slope
+    /// has in front of those of its input become axes of the result, as in ONNX Runtime: exporters write the slope [1] for a
+    /// scalar too.
     private static let parametricRelu = OperatorDefinition(
         "PRelu", versions: [1, 6, 7, 9, 16], inputs: 2...2, types: [.numeric, .first],
         infer: { call throws(ModelError) in
-            if call.version >= 7, let shape = call.shape(0), let slope = call.shape(1) {
-                guard try Shapes.broadcast(shape, slope).count == shape.count else {
-                    throw .damaged("its slope has more axes than its input")
-                }
+            guard call.version >= 7, let shape = call.shape(0) else { return try Shapes.likeFirst(call) }
+            guard let slope = call.shape(1) else { return [TensorType(call.elementType(), nil)] }
+            let leading = slope.dropLast(shape.count)
+            guard leading.allSatisfy({ ($0.extent ?? 1) == 1 }) else {
+                throw .damaged("its slope has more axes than its input")
             }
-            return try Shapes.likeFirst(call)
+            _ = try Shapes.broadcast(shape, slope)
+            return [TensorType(call.elementType(), leading.map { _ in .known(1) } + shape)]
         }
     ) { call throws(ModelError) in
-        let input = call.tensor(0)
+        let input = try call.tensor(0).reshaped(call.shape())
         var slope = call.tensor(1)
         if call.version < 7 && slope.shape.count == 1 && slope.count > 1 && input.shape.count > 1 {
             slope = try slope.reshaped(slope.shape + Array(repeating: 1, count: input.shape.count - 2))

@@ -100,12 +100,13 @@ extension Operators {
         "DFT", versions: [17, 20], inputs: 1...3, types: [.floats, .index, .index],
         attributes: ["axis": .int, "inverse": .int, "onesided": .int],
         infer: { call throws(ModelError) in
+            // Since ONNX 1.20 the two together make real numbers of half a spectrum.
+            if call.node.int("onesided") == 1 && call.node.int("inverse") == 1 {
+                throw .unsupported(["DFT that is inverse and one-sided"])
+            }
             guard var shape = call.shape() else { return [TensorType(call.elementType(), nil)] }
             guard shape.count >= 2, [.known(1), .known(2), .unknown].contains(shape[shape.count - 1]) else {
                 throw .damaged("the last axis of \(shape) holds no complex numbers")
-            }
-            if call.node.int("onesided") == 1 && call.node.int("inverse") == 1 {
-                throw .damaged("it is inverse and one-sided")
             }
             shape[shape.count - 1] = .known(2)
             guard call.isKnownOrAbsent(1), call.isKnownOrAbsent(2) else {
