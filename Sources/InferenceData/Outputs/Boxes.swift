@@ -59,13 +59,22 @@ package struct Boxes: Sendable {
     ///     that overlap (YOLOv10): two corners, the score and the class; every box with enough confidence stays.
     ///   - placements: Of the batch's pictures.
     /// - Returns: A result for each picture; boxes with a number that is not finite are left out.
-    /// - Throws: `mismatch` for other shapes, or fewer labels than classes.
+    /// - Throws: `mismatch` for other shapes, fewer labels than classes, and numbers that are no boxes in pixels of the model's
+    ///   input with scores from 0 to 1.
     package func results(_ output: Tensor, placements: [ImagePlacement]) throws(DataError) -> [Result] {
         let head = try DetectionHead(output)
         guard placements.count == head.pictureCount else {
             throw .mismatch("\(placements.count) pictures were given, and the output is of \(head.pictureCount).")
         }
         try labels?.check(classCount: head.classCount ?? 0)
+        for (picture, placement) in placements.enumerated() {
+            guard let reason = head.rawness(picture: picture, width: placement.width, height: placement.height) else {
+                continue
+            }
+            throw .mismatch(
+                "The output \(output.shape) holds no boxes: \(reason). A model for boxes gives middles and sizes in pixels of "
+                    + "its input, and scores from 0 to 1; one whose last step was left out is to be exported with it.")
+        }
         return placements.enumerated().map { picture, placement in
             let candidates = head.candidates(picture: picture, confidence: confidence)
                 .sorted { $0.score == $1.score ? $0.number < $1.number : $0.score > $1.score }
@@ -78,6 +87,9 @@ package struct Boxes: Sendable {
             )
         }
     }
+
+    /// Why no boxes can be taken from outputs of a type; nil where they can, as far as that is known.
+    package static func misfit(_ type: TensorType) -> String? { DetectionHead.misfit(type) }
 
     /// Greedy suppression, class by class.
     private func suppressed(_ candidates: ArraySlice<DetectionHead.Candidate>) -> [DetectionHead.Candidate] {

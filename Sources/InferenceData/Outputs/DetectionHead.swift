@@ -70,6 +70,81 @@ struct DetectionHead {
         values = output.doubles()
     }
 
+    /// Fewer boxes than these no grid has, and they may all lie in a corner.
+    private static let fewestOfGrid = 64
+    /// What scores that are computed with few digits may be beyond 0 and 1.
+    private static let scoreTolerance = 0.05
+
+    /// Whether the numbers are a raw grid: of a model whose last step was left out, which gives for each place of its grid where
+    /// the box lies within it, logarithms of sizes, and scores before they were made probabilities.
+    ///
+    /// - Parameters:
+    ///   - picture: The number of a picture in the batch.
+    ///   - width: The width of the model's input, in pixels.
+    ///   - height: The height of the model's input, in pixels.
+    /// - Returns: What shows that they are no boxes of the picture; nil where they may be.
+    func rawness(picture: Int, width: Int, height: Int) -> String? {
+        guard form != .chosen, boxCount >= Self.fewestOfGrid else { return nil }
+        let start = picture * boxCount * numberCount
+        func range(of number: Int) -> (low: Double, high: Double, negative: Int) {
+            var (low, high, negative) = (Double.infinity, -Double.infinity, 0)
+            for box in 0..<boxCount {
+                let value = values[start + box * boxStride + number * numberStride]
+                guard value.isFinite else { continue }
+                low = min(low, value)
+                high = max(high, value)
+                if value < 0 { negative += 1 }
+            }
+            return (low, high, negative)
+        }
+        let scores = (4..<numberCount).map(range)
+        let (lowest, highest) = (scores.map(\.low).min() ?? 0, scores.map(\.high).max() ?? 0)
+        if lowest < -Self.scoreTolerance || highest > 1 + Self.scoreTolerance, lowest <= highest {
+            return "its scores go from \(Float(lowest)) to \(Float(highest)), and not from 0 to 1"
+        }
+        let (x, y) = (range(of: 0), range(of: 1))
+        // Boxes of all places of a grid lie all over the picture.
+        if x.high < Double(width) / 8, y.high < Double(height) / 8 {
+            return
+                "the middles of all its boxes lie within \(Float(x.high)) x \(Float(y.high)) pixels of \(width) x \(height)"
+        }
+        if 2 * range(of: 2).negative > boxCount || 2 * range(of: 3).negative > boxCount {
+            return "most of its boxes have sizes below 0"
+        }
+        return nil
+    }
+
+    /// Why no boxes can be taken from values of a type; nil where they can.
+    static func misfit(_ type: TensorType) -> String? {
+        guard let shape = type.shape else { return nil }
+        let isSquare = shape.count == 3 && shape[1].extent != nil && shape[1].extent == shape[2].extent
+        if type.elementType.isFloat, shape.count == 3, !isSquare { return nil }
+        return
+            "Boxes are taken from [pictures, 4 + classes, boxes], [pictures, boxes, 5 + classes] or [pictures, boxes, 6], "
+            + "and not from \(type)."
+    }
+
+    /// Steps in pixels of the grids that detectors of the YOLO kind look at pictures with.
+    private static let grids = [[16, 32], [8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32]]
+
+    /// Looks whether an output is of a detector.
+    ///
+    /// - Parameters:
+    ///   - shape: The output's.
+    ///   - width: The width of the model's input, in pixels.
+    ///   - height: The height of the model's input, in pixels.
+    /// - Returns: Whether it has as many boxes as such grids have places, once or three times, or lists of corners, score and
+    ///   class.
+    static func isDetector(_ shape: [Int], width: Int, height: Int) -> Bool {
+        guard shape.count == 3, min(shape[1], shape[2]) > 4 else { return false }
+        if shape[2] == 6 || shape[2] == 7 { return true }
+        let most = max(shape[1], shape[2])
+        return grids.contains { steps in
+            let places = steps.reduce(0) { $0 + ((width + $1 - 1) / $1) * ((height + $1 - 1) / $1) }
+            return most == places || most == 3 * places
+        }
+    }
+
     /// Boxes of one picture whose best class has at least that score.
     func candidates(picture: Int, confidence: Double) -> [Candidate] {
         let start = picture * boxCount * numberCount

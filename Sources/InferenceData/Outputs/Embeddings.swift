@@ -71,6 +71,25 @@ package struct Embeddings: Sendable {
         }
     }
 
+    /// Looks whether vectors can be taken from outputs of a type.
+    ///
+    /// - Parameters:
+    ///   - type: The output's.
+    ///   - picture: The size of the model's input where that is a picture: then the output may be a detector's.
+    /// - Returns: Why they cannot; nil where they can, as far as that is known.
+    package func misfit(_ type: TensorType, picture: ImagePreset.Size?) -> String? {
+        guard let shape = type.shape else { return nil }
+        guard type.elementType.isFloat, pooling == .none ? shape.count >= 2 : shape.count == 3 else {
+            return
+                "Vectors are taken from \(pooling == .none ? "[rows, length]" : "[rows, tokens, length]"), and not from "
+                + "\(type)" + (shape.count == 2 && pooling != .none ? "; --pooling none takes those as they are." : ".")
+        }
+        guard let picture, let extents = type.extents,
+            DetectionHead.isDetector(extents, width: picture.width, height: picture.height)
+        else { return nil }
+        return "The output \(type) is a detector's, whose boxes are no tokens of an embedding; --as boxes takes them."
+    }
+
     /// Which tokens count.
     private func weights(_ mask: Tensor?, rows: Int, tokens: Int) throws(DataError) -> [Int64] {
         switch pooling {

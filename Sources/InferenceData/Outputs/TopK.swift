@@ -52,6 +52,17 @@ package struct TopK: Sendable {
         }
     }
 
+    /// Why no classes can be taken from outputs of a type; nil where they can, as far as that is known.
+    package static func misfit(_ type: TensorType) -> String? {
+        guard let shape = type.shape else { return nil }
+        if type.elementType != .string, shape.count >= 2, shape[1] != .known(0),
+            shape.dropFirst(2).allSatisfy({ $0.extent ?? 1 == 1 })
+        {
+            return nil
+        }
+        return "Scores of classes have the shape [rows, classes], and not \(type)."
+    }
+
     private func best(_ values: [Double], isNarrow: Bool) -> [Class] {
         let order = values.indices.sorted { first, second in
             let (a, b) = (values[first], values[second])

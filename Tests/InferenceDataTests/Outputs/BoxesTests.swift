@@ -104,4 +104,42 @@ import Testing
             doubles: [32.0, 32, 16, 16, 0.5].flatMap { [Double](repeating: $0, count: count) })
         #expect(try Boxes().results(tensor, placements: [Self.placement])[0].boxes.count == 1)
     }
+
+    /// 84 places of grids in a picture of 64 pixels, with two classes; `number` gives what stands in a box.
+    private static func grid(_ number: (_ box: Int) -> [Double]) throws -> Tensor {
+        let boxes = (0..<84).map(number)
+        return try Tensor(.float32, shape: [1, 84, 7], doubles: boxes.flatMap { $0 })
+    }
+
+    @Test func aRawGridIsRefused() throws {
+        func reason(_ number: (Int) -> [Double]) throws -> String? {
+            let output = try Self.grid(number)
+            return dataError { () throws(DataError) in try Boxes().results(output, placements: [Self.placement]) }?
+                .sentence
+        }
+        // As it should be: middles all over the picture.
+        #expect(try reason { [Double($0 % 8) * 8 + 4, Double($0 / 8) * 6, 20, 10, 0.9, 0.3, 1] } == nil)
+        // Offsets within the places of the grid, and logarithms of sizes.
+        let offsets = try reason { [Double($0 % 5) / 4, Double($0 % 3) / 2, 1.5, -0.5, 0.9, 0.3, 0.7] }
+        #expect(offsets?.contains("within 1.0 x 1.0 pixels of 64 x 64") == true, "\(offsets ?? "")")
+        // Parts of the picture.
+        let parts = try reason { [Double($0 % 8) / 8, Double($0 / 8) / 11, 0.2, 0.1, 0.9, 0.3, 0.7] }
+        #expect(parts?.contains("the middles of all its boxes") == true)
+        // Scores before they became probabilities.
+        let scores = try reason { [Double($0 % 8) * 8, Double($0 / 8) * 6, 20, 10, 0.9, -4, 2] }
+        #expect(scores?.contains("scores go from -4.0 to 2.0, and not from 0 to 1") == true, "\(scores ?? "")")
+        let sizes = try reason { [Double($0 % 8) * 8, Double($0 / 8) * 6, -0.2, 0.1, 0.9, 0.3, 0.7] }
+        #expect(sizes?.contains("sizes below 0") == true)
+    }
+
+    @Test func typesThatHoldNoBoxesAreNamed() {
+        #expect(Boxes.misfit(TensorType(.float32, [.known(1), .known(84), .unknown])) == nil)
+        #expect(Boxes.misfit(TensorType(.float32, nil)) == nil)
+        for type in [
+            TensorType(.float32, extents: [1, 3, 80, 80, 85]), TensorType(.int64, extents: [1, 300, 6]),
+            TensorType(.float32, extents: [1, 20, 20]), TensorType(.float32, extents: [1, 1000]),
+        ] {
+            #expect(Boxes.misfit(type)?.hasPrefix("Boxes are taken from") == true, "\(type)")
+        }
+    }
 }

@@ -46,4 +46,27 @@ import Testing
         let error = dataError { () throws(DataError) in try Embeddings().vectors(output, attentionMask: mask) }
         #expect(error?.code == .mismatch)
     }
+
+    /// YOLOv8, YOLOv5, YOLOv3-tiny and YOLOv10 at 640 pixels; ViT-B/16 at 224, CLIP ViT-L/14, DINOv2 with registers, ViT-B/32.
+    private static let outputs: [(shape: [Int], side: Int, isDetector: Bool)] = [
+        ([1, 84, 8400], 640, true), ([1, 25_200, 85], 640, true), ([1, 6_000, 85], 640, true),
+        ([1, 300, 6], 640, true), ([1, 197, 768], 224, false), ([1, 257, 1024], 224, false),
+        ([1, 261, 384], 224, false), ([1, 50, 768], 224, false),
+    ]
+
+    @Test(arguments: outputs)
+    func aDetectorHasNoTokens(shape: [Int], side: Int, isDetector: Bool) {
+        let misfit = Embeddings().misfit(
+            TensorType(.float32, extents: shape), picture: ImagePreset.Size(width: side, height: side))
+        #expect((misfit != nil) == isDetector, "\(misfit ?? "")")
+        // Tokens of texts are not counted against grids.
+        #expect(Embeddings().misfit(TensorType(.float32, extents: shape), picture: nil) == nil)
+    }
+
+    @Test func typesThatHoldNoVectorsAreNamed() {
+        #expect(Embeddings(pooling: .none).misfit(TensorType(.float32, extents: [1, 384]), picture: nil) == nil)
+        let scores = Embeddings().misfit(TensorType(.float32, extents: [1, 1000]), picture: nil)
+        #expect(scores?.contains("--pooling none") == true)
+        #expect(Embeddings().misfit(TensorType(.int64, extents: [1, 8, 16]), picture: nil) != nil)
+    }
 }
