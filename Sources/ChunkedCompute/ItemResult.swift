@@ -17,6 +17,10 @@ package struct ItemProgress: Sendable {
     package var encode: Encode?
     /// The outputs are put in their places next.
     package var commits = false
+    /// It shows that the item gets on; without that it only asks whether to.
+    package var isSign = true
+    /// A model is prepared or run with what the input gave: a crash from here on is the model's.
+    package var runsModel = false
 
     package init(
         done: Int, total: Int, silentSeconds: Double? = nil, encode: Encode? = nil, commits: Bool = false
@@ -57,7 +61,7 @@ package struct ItemResult: Codable, Hashable, Sendable {
 
     package struct Failure: Codable, Hashable, Sendable {
         /// Stable machine code, e.g. `damaged`, `unknownFormat`, `limit`, `unreadable`, `outputExists`, `outputFailed`,
-        /// `memoryShare`, `device`, `decoderCrashed`, `decoderHung`, and of outputs `crop`, `encode`, `tooLarge`,
+        /// `memoryShare`, `device`, `decoderCrashed`, `decoderHung`, `modelCrashed`, `modelHung`, and of outputs `crop`, `encode`, `tooLarge`,
         /// `unsupported`, `watermark`.
         package var code: String
         /// One sentence without the input's name.

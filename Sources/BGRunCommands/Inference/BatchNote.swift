@@ -12,10 +12,18 @@ struct BatchNote: Codable, Sendable {
         var shape: [Int]
         /// XXH3-128 of all of them, hexadecimal.
         var checksum: String
+        /// The model gave no row for the input, but a result without an axis for rows.
+        var isWhole: Bool?
 
         /// How they lie in their file.
         func assembly() throws(DataError) -> NPYAssembly {
             try NPYAssembly(elementType: elementType, rowShape: shape)
+        }
+
+        /// The header of the file of all batches. What a model made of the only input without an axis for rows has none there
+        /// either.
+        func header(_ assembly: NPYAssembly, rowCount: Int) -> [UInt8] {
+            rowCount == 1 && isWhole == true ? assembly.headerOfWhole : assembly.header(rowCount: rowCount)
         }
     }
 

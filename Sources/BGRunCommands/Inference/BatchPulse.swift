@@ -27,6 +27,24 @@ final class BatchPulse {
         return mayGoOn
     }
 
+    /// The model is about to do what it asks for.
+    ///
+    /// - Returns: Whether to go on.
+    func passes(_ point: RunPoint) -> Bool {
+        switch point {
+        case .step: return steps(1)
+        case .subgraph(ends: true): return mayGoOn
+        case .subgraph(ends: false):
+            // A loop that nothing but its own condition ends may go on for ever: it is no sign that the batch gets on.
+            var progress = progress
+            progress.isSign = false
+            return onProgress(progress)
+        }
+    }
+
+    /// From here on the model has the batch, until it has not any more.
+    func runsModel(_ runs: Bool) { progress.runsModel = runs }
+
     /// To be called before outputs are put in their places.
     func mayCommit() throws(DataError) {
         var last = progress

@@ -53,6 +53,8 @@ final class Enhancer {
         result.format = read.header.format.rawValue
         result.notes = read.notes + read.damage
         if !read.damage.isEmpty { result.status = .damaged }
+        pulse.runsModel(true)
+        try pulse.goOn(after: 0)
         let picture = read.tensor
         let (height, width) = (picture.shape[2], picture.shape[3])
         result.inputPixels = height * width
@@ -64,13 +66,15 @@ final class Enhancer {
                 let type = TensorType(tile.elementType, extents: tile.shape)
                 let prepared = try models.prepared(for: [port: type], on: item.lane)
                 pulse.expect(steps: prepared.steps * plan.tiles.count)
-                outputs = try prepared.execute([port: tile]) { !pulse.steps(1) }
+                outputs = try prepared.execute([port: tile]) { !pulse.passes($0) }
             } catch {
                 throw DataError(error)
             }
             guard let output = outputs.values.first else { throw .mismatch("The model gave nothing.") }
             return output
         }
+        pulse.runsModel(false)
+        try pulse.goOn(after: 0)
         var outputs: [WrittenOutput] = []
         for output in item.outputs {
             var kept = try metadata(of: made, read.header, output.settings)

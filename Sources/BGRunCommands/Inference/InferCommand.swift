@@ -18,7 +18,8 @@ struct InferCommand: ParsableCommand {
 
             With --as boxes the model's first output is [pictures, 4 + classes, boxes] or [pictures, boxes, 5 + classes], \
             as detectors of the YOLO kind have it: middle, size and scores. [pictures, boxes, 6] is taken for corners, \
-            score and class of boxes that the model has chosen (YOLOv10); of those none is left out for its overlap.
+            score and class of boxes that the model has chosen (YOLOv10); of those none is left out for its overlap. Numbers that \
+            are no pixels of its input, or no scores from 0 to 1, are of a model whose last step was left out, and are refused.
 
             EXAMPLES
               bgrun infer resnet50.onnx photos --out found --as classes --labels imagenet.txt
@@ -27,7 +28,8 @@ struct InferCommand: ParsableCommand {
               bgrun infer model.onnx data.npy --out found
 
             EXIT STATUS
-              As bgrun export has them, and 65 for a damaged model, 69 for one that needs what is not supported.
+              As bgrun export has them, and 65 for a damaged model, 69 for one that needs what is not supported, 64 where \
+            what was asked for cannot be made of its outputs.
             """)
 
     enum Form: String, CaseIterable, ExpressibleByArgument {
@@ -108,7 +110,12 @@ struct InferCommand: ParsableCommand {
             valueName: "n"))
     var batch: Int?
 
-    @Option(help: .init("The size of an extent that the model leaves open; may be repeated.", valueName: "name=n"))
+    @Option(
+        help: .init(
+            """
+            The size of an extent that the model leaves open; may be repeated. One without a name is called by its input and \
+            axis, as in pixels:0=8.
+            """, valueName: "name=n"))
     var extent: [String] = []
 
     @OptionGroup(title: "JOB") var job: JobFlags

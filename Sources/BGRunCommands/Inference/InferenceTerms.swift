@@ -108,6 +108,7 @@ struct ModelTerms: Codable, Hashable, Sendable {
     mutating func look(noting sideFiles: inout SideFiles) throws(ModelError) -> Model {
         let ownChecksum = sideFiles.note(path)
         let model = try ModelImporter(weights: .leftOut).load(path: path)
+        try model.checkSupport()
         try CompiledModel.checkEngine()
         let folder = (path as NSString).deletingLastPathComponent
         dataFiles = model.dataFiles.map { "\(folder)/\($0)" }

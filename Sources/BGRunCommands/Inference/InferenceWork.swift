@@ -58,10 +58,7 @@ struct InferenceWork: Work {
             if terms.precision == .bf16, try !CompiledModel.hasBFloat16() {
                 throw .unsupported(["bfloat16 on this processor"])
             }
-            let names = Set(
-                model.graph.inputs.flatMap { $0.type?.shape ?? [] }.compactMap { dimension in
-                    if case .symbol(let name) = dimension { name } else { nil }
-                })
+            let names = model.openExtents
             if let unknown = terms.extents.keys.filter({ !names.contains($0) }).min() {
                 let known =
                     names.isEmpty ? "it leaves none open" : "it leaves open: \(names.sorted().joined(separator: ", "))"
@@ -70,6 +67,11 @@ struct InferenceWork: Work {
             }
             let sized = model.withExtents(terms.extents)
             _ = try sized.fixedRows()
+            if let misfit = misfit(sized) {
+                return .refused(
+                    "mismatch", .usage,
+                    "bgrun: nothing was started: the first output of \(terms.model.path): \(misfit)\n")
+            }
             if terms.form == .arrays, let text = terms.text, text.length == nil {
                 textsNeedLength = sized.rowsFollowLength(SampleReader.lengthStep, 2 * SampleReader.lengthStep)
             }
@@ -95,6 +97,20 @@ struct InferenceWork: Work {
             return .refused(error)
         }
         return nil
+    }
+
+    /// Why what was asked for cannot be made of the model's first output; nil where it can, as far as that is known now.
+    private func misfit(_ model: Model) -> String? {
+        guard terms.form != .arrays, let type = model.firstOutput else { return nil }
+        switch terms.form {
+        case .arrays: return nil
+        case .classes: return TopK.misfit(type)
+        case .boxes: return Boxes.misfit(type)
+        case .embeddings(let pooling, let normalise):
+            let fitted = terms.text == nil ? try? terms.preset.fitted(to: model.graph.inputs.first?.type) : nil
+            return Embeddings(pooling: pooling, normalise: normalise).misfit(
+                type, picture: fitted?.crop ?? fitted?.size)
+        }
     }
 
     func plan(

@@ -55,7 +55,10 @@ final class InferenceWorker {
         let (models, reader, form) = try load()
         try pulse.goOn(after: 0)
         var samples = try read(item, inputs, reader, pulse)
+        pulse.runsModel(true)
+        try pulse.goOn(after: 0)
         var rows = [[Tensor]?](repeating: nil, count: samples.count)
+        var rowOutputs = Set(models.outputs)
         for places in Self.groups(samples) {
             var left = places[...]
             var known: PreparedModels.Prepared?
@@ -64,6 +67,7 @@ final class InferenceWorker {
                 do {
                     let prepared = try known ?? prepared(models, sample.types, item)
                     known = prepared
+                    rowOutputs.formIntersection(prepared.rowOutputs)
                     together = Array(left.prefix(prepared.rows))
                     pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
                     let (places, inputs) = try joined(together, &samples, prepared, models)
@@ -82,7 +86,8 @@ final class InferenceWorker {
             }
         }
         result.notes += models.takeNotes()
-        let outputs = try write(item, samples, rows, form, folder, &result)
+        let outputs = try write(
+            item, samples, rows, form, folder, isByRow: models.outputs.map(rowOutputs.contains), &result)
         try pulse.mayCommit()
         return outputs
     }
@@ -188,7 +193,7 @@ final class InferenceWorker {
         guard prepared.rows == 1 || models.outputs.allSatisfy(prepared.rowOutputs.contains) else {
             throw DataError.mismatch("The model takes \(prepared.rows) inputs at once, and gives no row for each.")
         }
-        let outputs = try prepared.execute(inputs) { !pulse.steps(1) }
+        let outputs = try prepared.execute(inputs) { !pulse.passes($0) }
         return try (0..<count).map { row in
             try models.outputs.compactMap { name -> Tensor? in
                 guard let value = outputs[name] else { return nil }
@@ -221,7 +226,7 @@ final class InferenceWorker {
 
     private func write(
         _ item: InferenceItem, _ samples: [Swift.Result<Sample, DataError>], _ rows: [[Tensor]?], _ form: RowForm,
-        _ folder: OutputFolder, _ result: inout ItemResult
+        _ folder: OutputFolder, isByRow: [Bool], _ result: inout ItemResult
     ) throws -> [WrittenOutput] {
         var entries: [RowForm.Entry] = []
         for (place, sample) in samples.enumerated() {
@@ -241,8 +246,10 @@ final class InferenceWorker {
         result.problems += parts.problems
         var content = parts.lines
         if case .arrays = terms.form {
-            let rows = try parts.arrays.enumerated().map {
-                try write($1, to: item.rows(of: $0), first: item.first, folder)
+            let rows = try parts.arrays.enumerated().map { output, array in
+                var rows = try write(array, to: item.rows(of: output), first: item.first, folder)
+                rows.isWhole = !isByRow[output]
+                return rows
             }
             content = JSONText.encode(BatchNote(rows: rows, problems: parts.problems))
         }

@@ -11,7 +11,7 @@ struct ModelCommand: ParsableCommand {
         abstract: "Tell what an ONNX model takes, gives and needs, and whether it can be run.",
         discussion: """
             Everything that is not supported is listed at once. Extents that the model leaves open, e.g. the number of \
-            pictures in a batch, are given by their names.
+            pictures in a batch, are given by their names; one without a name is shown and given by its input and axis.
 
             EXAMPLES
               bgrun model resnet50.onnx
@@ -31,7 +31,12 @@ struct ModelCommand: ParsableCommand {
     @Argument(help: .init("The model.", valueName: "model.onnx"), completion: .file(extensions: ["onnx"]))
     var path: String
 
-    @Option(help: .init("The size of an extent that the model leaves open; may be repeated.", valueName: "name=n"))
+    @Option(
+        help: .init(
+            """
+            The size of an extent that the model leaves open; may be repeated. One without a name is called by its input and \
+            axis, as in pixels:0=8.
+            """, valueName: "name=n"))
     var extent: [String] = []
 
     @Flag(help: "Print JSON.")

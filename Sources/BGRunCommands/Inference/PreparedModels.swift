@@ -14,7 +14,8 @@ final class PreparedModels {
         /// What runs need with their inputs, in memory of the host.
         var byteCount: Int
         /// Computes the outputs; asks before each step, or before each group of launches, whether to stop.
-        var execute: (_ inputs: [String: Tensor], _ shouldStop: () -> Bool) throws(ModelError) -> [String: Tensor]
+        var execute:
+            (_ inputs: [String: Tensor], _ shouldStopAt: (RunPoint) -> Bool) throws(ModelError) -> [String: Tensor]
     }
 
     private let model: Model
@@ -112,19 +113,19 @@ final class PreparedModels {
                 rows: rows, rowOutputs: rowOutputs, steps: compiled.stepCount,
                 byteCount: compiled.arenaByteCount + compiled.scratchpadByteCount + compiled.constantByteCount
                     + inputBytes
-            ) { inputs, shouldStop throws(ModelError) in
+            ) { inputs, shouldStopAt throws(ModelError) in
                 let run: CompiledModel.Run
                 if let held { run = held } else { run = try CompiledModel.Run(compiled) }
                 held = run
-                return try run.execute(inputs, shouldStop: shouldStop)
+                return try run.execute(inputs, shouldStopAt: shouldStopAt)
             }
         case .openCL(let identity):
             let compiled = try OpenCLModel(
                 model, on: try devices.device(identity, precision.storage), inputs: types)
             return Prepared(
                 rows: rows, rowOutputs: rowOutputs, steps: compiled.stepCount, byteCount: inputBytes
-            ) { inputs, shouldStop throws(ModelError) in
-                try compiled.execute(inputs, shouldStop: shouldStop)
+            ) { inputs, shouldStopAt throws(ModelError) in
+                try compiled.execute(inputs, shouldStopAt: shouldStopAt)
             }
         }
     }
@@ -147,8 +148,19 @@ final class PreparedModels {
     private func rows(_ single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
         if let fixed = try model.fixedRows() { return fixed }
         guard ports.allSatisfy({ $0.type?.shape?.isEmpty == false }) else { return 1 }
-        // A device is fed by what goes through it at once, and is stopped between groups of launches.
-        let rows = try lane == .cpu ? model.rowsAtOnce(inputs: single, most: largestBatch) : largestBatch
+        let rows: Int
+        do throws(ModelError) {
+            // A device is fed by what goes through it at once, and is stopped between groups of launches.
+            let known = try model.rowsAtOnce(inputs: single, most: largestBatch)
+            rows = lane == .cpu ? known : largestBatch
+        } catch {
+            // A graph that was traced for a number of rows has no shapes for one. It follows from the model, as a number
+            // that the file says would.
+            guard let traced = InferenceTerms.batches.first(where: { model.givesRows(for: single, of: [$0]) }) else {
+                throw error
+            }
+            return traced
+        }
         return rows > 1 && model.givesRows(for: single, atOnce: rows) ? rows : 1
     }
 }

@@ -105,7 +105,9 @@ struct ResultAssembly: Sendable {
             }
         }
         let count = plan.rowCount
-        try layout.header(rowCount: count).withUnsafeBytes { try file.write($0, at: 0) }
+        let rows = batches.compactMap { $0.note?.rows.dropFirst(output).first }.first
+        let header = rows?.header(layout, rowCount: count) ?? layout.header(rowCount: count)
+        try header.withUnsafeBytes { try file.write($0, at: 0) }
         try file.end(at: layout.offset(ofRow: count))
         try file.commit(as: plan.results[output].path, in: outputs, mayReplace: plan.mayReplace)
     }

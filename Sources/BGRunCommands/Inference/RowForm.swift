@@ -72,8 +72,12 @@ struct RowForm {
             return try first(boxes.results(try output(outputs), placements: [placement]), name)
         case .embeddings(let pooling, let normalise):
             let embeddings = Embeddings(pooling: pooling, normalise: normalise)
+            let (made, picture) = (try output(outputs), sample.placement)
+            let type = TensorType(made.elementType, extents: made.shape)
+            let size = picture.map { ImagePreset.Size(width: $0.width, height: $0.height) }
+            if let misfit = embeddings.misfit(type, picture: size) { throw .mismatch(misfit) }
             return try first(
-                embeddings.results(try output(outputs), attentionMask: sample.tensors()["attention_mask"]), name)
+                embeddings.results(made, attentionMask: sample.tensors()["attention_mask"]), name)
         }
     }
 

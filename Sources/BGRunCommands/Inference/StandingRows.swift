@@ -58,17 +58,17 @@ final class StandingRows: Sendable {
         note.rows.enumerated().allSatisfy { output, rows in
             guard output < files.count, files[output] >= 0, let assembly = try? rows.assembly(),
                 let range = assembly.range(ofRows: item.first..<(item.first + item.count)),
-                !arePlaced[output] || isWhole(files[output], assembly)
+                !arePlaced[output] || isComplete(files[output], rows, assembly)
             else { return false }
             return Checksum.xxh3(range, ofFile: files[output]) == rows.checksum
         }
     }
 
     /// Whether a file has the rows of this job, and no other ones: inputs may have come or gone since it was made.
-    private func isWhole(_ file: Int32, _ assembly: NPYAssembly) -> Bool {
+    private func isComplete(_ file: Int32, _ rows: BatchNote.Rows, _ assembly: NPYAssembly) -> Bool {
         var status = stat()
         guard fstat(file, &status) == 0, Int(status.st_size) == assembly.offset(ofRow: rowCount) else { return false }
-        let header = assembly.header(rowCount: rowCount)
+        let header = rows.header(assembly, rowCount: rowCount)
         return Checksum.xxh3(0..<header.count, ofFile: file) == header.withUnsafeBytes { Checksum.xxh3($0) }
     }
 }

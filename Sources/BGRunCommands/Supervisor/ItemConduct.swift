@@ -43,6 +43,10 @@ final class ItemConduct {
     /// In a codec that gives few signs of life or none.
     private var isSilent = false
     private var saidHalted = false
+    /// What the supervisor knows of the item.
+    private var saidRunsModel = false
+    /// Items that were begun before the one in work.
+    private var begunBefore = -1
     private let next: NextItem<HandedOut>
     /// Commits outputs and reports what came of their items. A disk that is waited for keeps no processor from the next item.
     private let commits = DispatchQueue(label: "bgrun.commits")
@@ -82,6 +86,8 @@ final class ItemConduct {
             }
             if let item {
                 isOnDevice = item.order.lane != .cpu
+                saidRunsModel = false
+                begunBefore += 1
                 return item
             }
             waitForNext()
@@ -116,6 +122,13 @@ final class ItemConduct {
     ///
     /// - Returns: Whether to go on with the item.
     func mayGoOn(_ progress: ItemProgress) -> Bool {
+        if progress.runsModel != saidRunsModel {
+            saidRunsModel = progress.runsModel
+            // Not behind the commit of the item before, which may wait for a disk.
+            if case .closed = channel.send(WorkerMessage.runsModel(saidRunsModel, behind: begunBefore)) {
+                isOver = true
+            }
+        }
         // A kill costs what is in work, and one item of each worker at most is made and not written down.
         while progress.commits, awaitsNote, !isOver { listen(waiting: true, duringItem: true) }
         let isAsGoodAsAnyChunk = progress.encode.map { $0.hearsStop && $0.seconds < Self.chunkSeconds } ?? false
@@ -177,7 +190,7 @@ final class ItemConduct {
     }
 
     private func giveSign(_ progress: ItemProgress, at now: Duration) {
-        guard now >= nextSign, !isSilent else { return }
+        guard now >= nextSign, !isSilent, progress.isSign else { return }
         nextSign = now + Self.signInterval
         tell(.progress(done: progress.done, total: progress.total))
     }

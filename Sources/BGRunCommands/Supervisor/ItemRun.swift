@@ -81,6 +81,8 @@ final class ItemRun<Plan: WorkPlan> {
     private var pausedSince: Duration?
     /// Time for items in work after a stop by the host.
     private var stopLimit: Duration?
+    /// How many results the process of each worker has told.
+    private var results: [Int: Int] = [:]
     /// Workers whose process was given an item.
     private var usedWorkers: Set<Int> = []
     /// Workers that were given an item for the device.
@@ -116,6 +118,8 @@ final class ItemRun<Plan: WorkPlan> {
         var unreadable: [Int: String] = [:]
         /// What came of it where it could not be handed out.
         var refusal: ItemResult?
+        /// A model is at work on what its input gave.
+        var runsModel = false
     }
 
     /// How an item is handed out to a worker that has another one.
@@ -232,11 +236,18 @@ final class ItemRun<Plan: WorkPlan> {
         case .silent(let seconds, let encode):
             let encode = encode.map { JobMachine.Encode(expected: .seconds($0.seconds), hearsStop: $0.hearsStop) }
             machine.entersSilentPhase(worker: worker, of: .seconds(seconds), encode: encode, at: now)
+        case .runsModel(let runs, behind: let count):
+            if count == results[worker, default: 0] {
+                inFlight[worker]?.runsModel = runs
+            } else {
+                ahead[worker]?.runsModel = runs
+            }
         case .halted:
             perform(machine.halted(worker: worker, at: now))
         case .laidOut(let model):
             if laidOut.count < LayingOutOrder.mostModels, !laidOut.contains(model) { laidOut.append(model) }
         case .result(let result):
+            results[worker, default: 0] += 1
             finished(worker, result)
         }
     }
@@ -489,6 +500,7 @@ final class ItemRun<Plan: WorkPlan> {
             } else {
                 process = try startWorker()
                 workers[worker] = process
+                results[worker] = nil
                 tellTerms(worker)
             }
             usedWorkers.insert(worker)
@@ -586,10 +598,17 @@ final class ItemRun<Plan: WorkPlan> {
             guard let reported = ended?.result else { return }
             result = reported
         case .crashed(let death):
-            result = ItemResult(failure: .init(code: "decoderCrashed", reason: death.sentence))
+            let isModel = ended?.runsModel ?? false
+            result = ItemResult(
+                failure: .init(
+                    code: isModel ? "modelCrashed" : "decoderCrashed",
+                    reason: death.sentence(of: isModel ? "the model" : "the decoder")))
         case .hung(let silence):
+            let isModel = ended?.runsModel ?? false
             let reason = "no progress for \(Int(silence.inSeconds.rounded())) s; it was ended"
-            result = ItemResult(failure: .init(code: "decoderHung", reason: reason))
+            result = ItemResult(
+                failure: .init(
+                    code: isModel ? "modelHung" : "decoderHung", reason: isModel ? "the model made \(reason)" : reason))
         }
         for place in result.problems.indices {
             guard let reason = ended?.unreadable[result.problems[place].input] else { continue }

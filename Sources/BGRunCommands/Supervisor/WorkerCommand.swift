@@ -46,7 +46,8 @@ struct WorkerCommand: ParsableCommand {
                     conduct.report(MadeItem(escape))
                     continue
                 }
-                let item = worker.make(order, inputs, onProgress: faults.slowing(order.input, conduct.mayGoOn))
+                let goesOn = faults.striking(order.input, faults.slowing(order.input, conduct.mayGoOn))
+                let item = worker.make(order, inputs, onProgress: goesOn)
                 if item.result.failure?.code == "device" { worker.forget(order.lane) }
                 for news in worker.takeNews() { conduct.tell(.laidOut(news)) }
                 conduct.report(item)
@@ -152,6 +153,7 @@ struct WorkerFaults {
     /// 1.5 GiB in all: beyond any claim under `--memory 256M`, with what a worker may take beside it.
     private static let (hoggedBlocks, hoggedBytes) = (24, 64 << 20)
     private let crash: String?
+    private let crashInModel: String?
     private let hang: String?
     private let die: String?
     private let hog: String?
@@ -160,6 +162,7 @@ struct WorkerFaults {
 
     init(_ environment: [String: String]) {
         crash = environment["BGRUN_TEST_CRASH_ON"]
+        crashInModel = environment["BGRUN_TEST_CRASH_IN_MODEL_ON"]
         hang = environment["BGRUN_TEST_HANG_ON"]
         die = environment["BGRUN_TEST_KILL_ON"]
         hog = environment["BGRUN_TEST_HOG_ON"]
@@ -181,11 +184,25 @@ struct WorkerFaults {
         }
     }
 
-    func strike(_ input: String) {
-        if let crash, input.contains(crash) {
-            signal(SIGSEGV, SIG_DFL)
-            raise(SIGSEGV)
+    /// Crashes when the model has begun with that input.
+    func striking(
+        _ input: String, _ mayGoOn: @escaping (ItemProgress) -> Bool
+    ) -> (ItemProgress) -> Bool {
+        guard let crashInModel, input.contains(crashInModel) else { return mayGoOn }
+        return { progress in
+            let goesOn = mayGoOn(progress)
+            if progress.runsModel { Self.crash() }
+            return goesOn
         }
+    }
+
+    private static func crash() {
+        signal(SIGSEGV, SIG_DFL)
+        raise(SIGSEGV)
+    }
+
+    func strike(_ input: String) {
+        if let crash, input.contains(crash) { Self.crash() }
         if let die, input.contains(die) { raise(SIGKILL) }
         // As a library that does not ask whether there is memory.
         if let hog, input.contains(hog) {

@@ -118,6 +118,9 @@ enum WorkerMessage: Codable, Sendable {
     case progress(done: Int, total: Int)
     /// A codec that gives no sign of life begins, or goes on; it may take so many seconds. An encoder that begins is named.
     case silent(seconds: Double, encode: ItemProgress.Encode?)
+    /// The model has what the item's input gave, or has done with it. It may come before the result of the item in front, so
+    /// it says how many items this worker has begun before.
+    case runsModel(Bool, behind: Int)
     /// It stands still, as it was told to.
     case halted
     /// Weights had to be laid out for the item in flight.

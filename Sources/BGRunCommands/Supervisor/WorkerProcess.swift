@@ -79,13 +79,13 @@ struct SpawnFailure: Error, CustomStringConvertible {
 }
 
 extension JobMachine.Death {
-    /// One sentence for a report.
-    var sentence: String {
+    /// One sentence for a report, where `culprit` was at work.
+    func sentence(of culprit: String) -> String {
         switch self {
-        case .exited: "the decoder \(event)"
+        case .exited: "\(culprit) \(event)"
         case .signaled(SIGKILL):
             "the process was killed twice (SIGKILL): by somebody, or by the kernel for want of memory"
-        case .signaled: "the decoder \(event)"
+        case .signaled: "\(culprit) \(event)"
         }
     }
 

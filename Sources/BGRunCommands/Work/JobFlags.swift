@@ -66,7 +66,10 @@ struct JobFlags: ParsableArguments {
 
     @Option(
         help: .init(
-            "Give up an input that makes no progress for so long, e.g. 60s (default) or 5m.", valueName: "time"),
+            """
+            Give up an input that makes no progress for so long, e.g. 60s (default) or 5m. Iterations of a model's loop that \
+            only its own condition ends count as none.
+            """, valueName: "time"),
         transform: TimeSpan.parse)
     var stallLimit = TimeSpan(duration: .seconds(60))
 

@@ -39,6 +39,9 @@ package struct NPYAssembly: Sendable {
     /// The header of a file with so many rows, always of ``headerByteCount`` bytes.
     package func header(rowCount: Int) -> [UInt8] { header(shape: [rowCount] + rowShape) }
 
+    /// The header of a file with one row that is no row, but all there is: without an axis of rows.
+    package var headerOfWhole: [UInt8] { header(shape: rowShape) }
+
     private func header(shape: [Int]) -> [UInt8] {
         let text = Self.text(descriptor, shape: shape)
         let length = headerByteCount - 10
