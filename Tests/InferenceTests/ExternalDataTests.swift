@@ -6,7 +6,7 @@ import SwiftProtobuf
 import TemporaryFolders
 import Testing
 
-/// Data beside a model is read where it lies in the model's folder, and nowhere else.
+/// Data beside a model is read where the model's folder has it, a link in it included, and nowhere else.
 @Suite struct ExternalDataTests {
     typealias Parts = ModelParts
 
@@ -53,21 +53,49 @@ import Testing
         #expect(error.sentence.contains("\"w\""))
     }
 
-    @Test func linksThatLeaveTheFolderAreRefusedAndThoseInsideAreFollowed() throws {
+    /// Whoever put a link into the folder had the say over it: caches of model hubs keep each file in one place and link to
+    /// it. What stands behind a linked folder is named by the model alone.
+    @Test func aLinkedFileInTheFolderIsFollowedAndALinkedFolderThatLeavesItIsRefused() throws {
         let manager = FileManager.default
         try manager.createSymbolicLink(
-            at: folder.appending(path: "out.bin"), withDestinationURL: root.url.appending(path: "secret.bin"))
+            at: folder.appending(path: "in.bin"), withDestinationURL: folder.appending(path: "data/w.bin"))
+        for name in ["out.bin", "data/out.bin"] {
+            try manager.createSymbolicLink(
+                at: folder.appending(path: name), withDestinationURL: root.url.appending(path: "secret.bin"))
+        }
         try manager.createSymbolicLink(at: folder.appending(path: "up"), withDestinationURL: root.url)
         try manager.createSymbolicLink(
-            at: folder.appending(path: "in.bin"), withDestinationURL: folder.appending(path: "data/w.bin"))
-        for location in ["out.bin", "up/secret.bin"] {
+            at: folder.appending(path: "same"), withDestinationURL: folder.appending(path: "data"))
+        for location in ["in.bin", "out.bin", "data/out.bin", "same/w.bin"] {
+            let loaded = try Parts.load(model(Parts.external("w", [8], location: location)), folder: folder.path)
+            #expect(loaded.graph.initialisers["w"]?.doubles().last == 7, "\(location)")
+        }
+        for location in ["up/secret.bin", "up/model/out.bin/../../secret.bin"] {
             let error = try #require(
                 try Parts.error(model(Parts.external("w", [8], location: location)), folder: folder.path))
-            #expect(error.code == .damaged)
-            #expect(error.sentence.contains("link"))
+            #expect(error.code == .damaged, "\(location)")
         }
-        let inside = try Parts.load(model(Parts.external("w", [8], location: "in.bin")), folder: folder.path)
-        #expect(inside.graph.initialisers["w"]?.doubles().last == 7)
+        try manager.createSymbolicLink(
+            at: folder.appending(path: "nowhere.bin"), withDestinationURL: root.url.appending(path: "gone.bin"))
+        let error = try #require(
+            try Parts.error(model(Parts.external("w", [8], location: "nowhere.bin")), folder: folder.path))
+        #expect(error.code == .notReadable)
+    }
+
+    @Test func aModelThatIsALinkItselfFindsTheDataBesideTheLink() throws {
+        // `snapshots/x/m.onnx -> ../../blobs/a` and its data likewise, as a hub's cache has them.
+        let manager = FileManager.default
+        let (blobs, snapshot) = (root.url.appending(path: "blobs"), root.url.appending(path: "snapshots/x"))
+        for url in [blobs, snapshot] { try manager.createDirectory(at: url, withIntermediateDirectories: true) }
+        let bytes: Data = try model(Parts.external("w", [8], location: "m.onnx.data")).serializedData()
+        try bytes.write(to: blobs.appending(path: "a"))
+        try manager.copyItem(at: folder.appending(path: "data/w.bin"), to: blobs.appending(path: "b"))
+        for (name, blob) in [("m.onnx", "a"), ("m.onnx.data", "b")] {
+            try manager.createSymbolicLink(
+                atPath: snapshot.appending(path: name).path, withDestinationPath: "../../blobs/\(blob)")
+        }
+        let loaded = try ModelImporter().load(path: snapshot.appending(path: "m.onnx").path)
+        #expect(loaded.graph.initialisers["w"]?.doubles() == [0, 1, 2, 3, 4, 5, 6, 7])
     }
 
     @Test(

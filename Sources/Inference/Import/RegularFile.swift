@@ -30,11 +30,6 @@ final class RegularFile: Sendable {
         close(descriptor)
     }
 
-    /// Where the file that was opened really lies, links followed.
-    var realPath: String? {
-        SystemFile.target(ofLink: "/proc/self/fd/\(descriptor)")
-    }
-
     /// The bytes of a part of it.
     func bytes(_ range: Range<Int>) throws(ModelError) -> Data {
         var bytes = Data(count: range.count)

@@ -4,7 +4,7 @@ import SystemText
 
 /// Makes tensors of their messages, with data inside the model or in files beside it.
 struct TensorReader {
-    /// The folder of the model; data outside it is refused.
+    /// The folder of the model; data that the model says is elsewhere is refused.
     var folder: String?
     /// What may still be read from files beside the model.
     var limitBytes: Int
@@ -151,7 +151,9 @@ struct TensorReader {
         return number
     }
 
-    /// Opens a file below the folder of the model; the path as written and the place where links lead must both be there.
+    /// Opens a file below the folder of the model. A model says where its data lies and may have come from anywhere, so the
+    /// path that it writes, and the folder where that leads, are in its own folder; the file found there may be a link to
+    /// another place, as caches of model hubs have them: whoever made that link had the say over the folder.
     private mutating func file(_ location: String) throws(ModelError) -> RegularFile {
         guard let folder else { throw .notReadable("its data lies in a file, and the model came without a folder") }
         if let file = files[location] { return file }
@@ -159,16 +161,21 @@ struct TensorReader {
         guard !location.isEmpty, !location.hasPrefix("/"), !parts.contains(".."), !location.contains("\0") else {
             throw .damaged("its data lies in \"\(location)\", which is outside the folder of the model")
         }
-        let file = try RegularFile(path: "\(folder.isEmpty ? "." : folder)/\(location)")
-        guard let root = realpath((folder.isEmpty ? "." : folder).systemBytes, nil) else {
-            throw .notReadable("the folder \(folder) cannot be read")
+        let root = folder.isEmpty ? "." : folder
+        guard let base = Self.realPath(root) else { throw .notReadable("the folder \(folder) cannot be read") }
+        let parent = ([root] + parts.dropLast().map(String.init)).joined(separator: "/")
+        if let place = Self.realPath(parent), place != base, !place.hasPrefix(base.hasSuffix("/") ? base : base + "/") {
+            throw .damaged("its data lies in \"\(location)\", behind a link to a folder outside that of the model")
         }
-        defer { free(root) }
-        let base = String(system: root)
-        guard let path = file.realPath, path.hasPrefix(base.hasSuffix("/") ? base : base + "/") else {
-            throw .damaged("its data lies in \"\(location)\", a link that leaves the folder of the model")
-        }
+        let file = try RegularFile(path: "\(root)/\(location)")
         files[location] = file
         return file
+    }
+
+    /// A folder's path without links; nil where there is none.
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path.systemBytes, nil) else { return nil }
+        defer { free(real) }
+        return String(system: real)
     }
 }
