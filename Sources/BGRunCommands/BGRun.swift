@@ -22,7 +22,8 @@ public struct BGRun: AsyncParsableCommand {
             ForegroundCommand.self, BackgroundCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
             CancelCommand.self, WaitCommand.self, LogsCommand.self, UsageCommand.self, DoctorCommand.self,
             ServiceCommand.self, PokeCommand.self,
-            DevicesCommand.self, FormatsCommand.self, ConditionsCommand.self, SimulateCommand.self, SubmitCommand.self,
+            DevicesCommand.self, FormatsCommand.self, PresetsCommand.self, ConditionsCommand.self, SimulateCommand.self,
+            SubmitCommand.self,
             WhyCommand.self, ModelCommand.self, TuneCommand.self, WorkerCommand.self, ProbeCommand.self,
         ]
     )

@@ -23,8 +23,8 @@ struct LookFlags: ParsableArguments {
     @Option(
         help: .init(
             """
-            A file in YAML or JSON with "operations", a list of the operations below as name: value; what is on the \
-            command line comes after it.
+            A file in YAML or JSON with "operations", a list of the operations below as name: value (see bgrun presets); \
+            what is on the command line comes after it.
             """, valueName: "file"), completion: .file(extensions: ["yaml", "yml", "json"]))
     var preset: String?
 

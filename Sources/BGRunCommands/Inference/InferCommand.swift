@@ -77,7 +77,7 @@ struct InferCommand: ParsableCommand {
 
     @Option(
         help: .init(
-            "How pictures become tensors: \(ImagePreset.names.joined(separator: ", ")), or a file that says it.",
+            "How pictures become tensors: \(ImagePreset.names.joined(separator: ", ")), or a file; see bgrun presets.",
             valueName: "preset"), completion: .file())
     var preset = "imagenet"
 

@@ -51,6 +51,8 @@ struct InferenceWork: Work {
 
     var weightSupply: WeightSupply? { WeightSupply(terms.model, terms.precision) }
 
+    var doubts: [String] { terms.preset.doubts }
+
     mutating func prepare() -> WorkEnding? {
         if ports != nil { return nil }
         do throws(ModelError) {

@@ -11,45 +11,76 @@ extension OutputSpec {
     static func operation(_ name: String, _ text: String) throws(Mistake) -> ImageOperation? {
         switch name {
         case "exposure":
-            return .exposure(try numbers(name, text, [-10...10])[0])
+            return .exposure(try numbers(name, text)[0])
         case "contrast":
-            return .contrast(try numbers(name, text, [-1...1])[0])
+            return .contrast(try numbers(name, text)[0])
         case "saturation":
-            return .saturation(try numbers(name, text, [-1...4])[0])
+            return .saturation(try numbers(name, text)[0])
         case "curve":
             return .curve(try curve(text))
         case "white-balance":
-            let values = try numbers(name, text, [-1...1, -1...1], defaults: [0])
+            let values = try numbers(name, text)
             return .whiteBalance(WhiteBalance(temperature: values[0], tint: values[1]))
         case "denoise":
-            let values = try numbers(name, text, [0...1, 0...1], defaults: [.nan])
+            let values = try numbers(name, text)
             return .denoise(Denoising(luma: values[0], chroma: values[1].isNaN ? values[0] : values[1]))
         case "local-contrast":
-            let values = try numbers(name, text, [-1...3, 0.1...2], defaults: [1])
+            let values = try numbers(name, text)
             return .localContrast(LocalContrast(amount: values[0], reach: values[1]))
         case "deconvolve":
-            let values = try numbers(name, text, [0...1, 0.3...1.6, 1...10], defaults: [0.8, 5])
+            let values = try numbers(name, text)
             return .deconvolve(Deconvolution(amount: values[0], sigma: values[1], rounds: Int(values[2])))
         case "grain":
-            let values = try numbers(name, text, [0...1, 1...16, 0...4_294_967_295], defaults: [1, 0])
+            let values = try numbers(name, text)
             return .grain(Grain(amount: values[0], size: values[1], seed: UInt32(values[2])))
         default:
             return nil
         }
     }
 
-    /// Numbers between colons, each in its range; what may be left out at the end has a default.
-    private static func numbers(
-        _ name: String, _ text: String, _ ranges: [ClosedRange<Double>], defaults: [Double] = []
-    ) throws(Mistake) -> [Double] {
+    /// Numbers between colons, each in its range.
+    private struct NumberForm {
+        var ranges: [ClosedRange<Double>]
+        /// Of those that may be left out at the end; not a number takes another's place.
+        var defaults: [Double] = []
+
+        var least: Int { ranges.count - defaults.count }
+
+        /// What it takes, for people.
+        var text: String {
+            let texts = ranges.map { "\(OutputSpec.short($0.lowerBound)) to \(OutputSpec.short($0.upperBound))" }
+            return texts.prefix(least).joined(separator: ":") + texts.dropFirst(least).map { "[:\($0)]" }.joined()
+        }
+    }
+
+    /// Of the operations that take numbers, which are all but the curve.
+    private static let numberForms: [String: NumberForm] = [
+        "exposure": NumberForm(ranges: [-10...10]), "contrast": NumberForm(ranges: [-1...1]),
+        "saturation": NumberForm(ranges: [-1...4]),
+        "white-balance": NumberForm(ranges: [-1...1, -1...1], defaults: [0]),
+        "denoise": NumberForm(ranges: [0...1, 0...1], defaults: [.nan]),
+        "local-contrast": NumberForm(ranges: [-1...3, 0.1...2], defaults: [1]),
+        "deconvolve": NumberForm(ranges: [0...1, 0.3...1.6, 1...10], defaults: [0.8, 5]),
+        "grain": NumberForm(ranges: [0...1, 1...16, 0...4_294_967_295], defaults: [1, 0]),
+    ]
+
+    /// What an operation takes, for people; numbers in brackets may be left out.
+    static func values(of operation: String) -> String {
+        numberForms[operation]?.text ?? "x:y points of 0 to 1 by rising x, between slashes"
+    }
+
+    /// What holds for numbers that are left out; empty where none may be.
+    static func defaults(of operation: String) -> String {
+        (numberForms[operation]?.defaults ?? []).map { $0.isNaN ? "as luma" : short($0) }.joined(separator: ":")
+    }
+
+    private static func numbers(_ name: String, _ text: String) throws(Mistake) -> [Double] {
+        guard let form = numberForms[name] else { preconditionFailure("an operation without numbers: \(name)") }
+        let (ranges, defaults, least) = (form.ranges, form.defaults, form.least)
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
-        let least = ranges.count - defaults.count
         let fit = zip(parts, ranges).allSatisfy { value, range in value.map(range.contains) ?? false }
         guard (least...ranges.count).contains(parts.count), fit else {
-            let texts = ranges.map { "\(short($0.lowerBound)) to \(short($0.upperBound))" }
-            let optional = texts.dropFirst(least).map { "[:\($0)]" }.joined()
-            let wanted = texts.prefix(least).joined(separator: ":") + optional
-            throw Mistake(description: "\(name) takes \(wanted), not \"\(text)\"")
+            throw Mistake(description: "\(name) takes \(form.text), not \"\(text)\"")
         }
         return parts.compactMap { $0 } + defaults.suffix(ranges.count - parts.count)
     }

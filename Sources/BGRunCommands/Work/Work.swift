@@ -38,6 +38,9 @@ protocol Work {
     /// What workers may reach beside the inputs and the output folder, and keep between items.
     var workerTerms: WorkerTerms.Work { get }
 
+    /// What the person should be told of the command as such, a sentence each, before anything is done.
+    var doubts: [String] { get }
+
     /// What ``workerTerms`` say workers read beside the inputs, once ``prepare()`` has looked at it.
     var sideFiles: SideFiles { get }
 
@@ -60,6 +63,8 @@ extension Work {
     mutating func prepare() -> WorkEnding? { nil }
 
     static var longestFinish: Duration? { nil }
+
+    var doubts: [String] { [] }
 
     var sideFiles: SideFiles { SideFiles() }
 

@@ -235,6 +235,7 @@ struct WorkSession<Kind: Work> {
         for record in plan.settled { ledger.add(record) }
         for record in plan.passedOver { report?.add(record) }
         if let note = plan.passedOverNote { ledger.note("bgrun: \(note).") }
+        for doubt in work.doubts { ledger.note("bgrun: \(doubt).") }
         let workers = min(flags.workerCount, max(plan.itemCount, 1))
         let search = work.lanePreference(flags) == .measured ? DeviceSearch.start(items: plan.itemCount) : nil
         let supply = plan.itemCount == 0 || work.lanePreference(flags).asksForDevice ? nil : work.weightSupply

@@ -65,14 +65,9 @@ extension ImagePreset {
         case "std": std = try value.numbers()
         case "fill": fill = try value.color()
         case "reducedDecoding": reducedDecoding = try value.flag()
-        default: throw value.unknownKey(Self.keys)
+        default: throw value.unknownKey(Self.keys.map(\.name))
         }
     }
-
-    private static let keys = [
-        "preset", "resize", "size", "crop", "filter", "channels", "layout", "scale", "mean", "std", "fill",
-        "reducedDecoding",
-    ]
 
     private static func reason(_ error: any Error) -> String {
         switch error as? YamlError {

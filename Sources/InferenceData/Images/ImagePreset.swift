@@ -66,7 +66,7 @@ package struct ImagePreset: Codable, Hashable, Sendable {
 
     package var channelCount: Int { channels == .gray ? 1 : 3 }
 
-    private static let largestSide = 1 << 15
+    static let largestSide = 1 << 15
 
     /// - Throws: `mismatch` for a size that no picture has.
     static func check(_ size: Size) throws(DataError) {
@@ -88,9 +88,30 @@ package struct ImagePreset: Codable, Hashable, Sendable {
                 throw .mismatch("\"\(name)\" needs one number, or one for each of \(channelCount) channels.")
             }
         }
-        guard scale.isFinite, !std.contains(0) else {
-            throw .mismatch("\"scale\" and \"std\" must not lead to infinity.")
+        guard scale.isFinite, scale != 0 else {
+            throw .mismatch("\"scale\" needs a number other than 0: every picture would be the same.")
         }
+        guard std.allSatisfy({ $0 > 0 }) else { throw .mismatch("\"std\" needs numbers above 0.") }
         guard fill.count == 3 else { throw .mismatch("\"fill\" needs three numbers: red, green and blue.") }
+    }
+
+    /// What can be computed and is hardly meant, a sentence each: numbers for another range of codes than `scale` makes.
+    package var doubts: [String] {
+        let reach = 255 * scale
+        let range = "0 to \(Self.short(reach)), which scale makes of a picture"
+        var doubts: [String] = []
+        if let outside = mean.first(where: { !(min(reach, 0)...max(reach, 0)).contains($0) }) {
+            doubts.append("the preset's mean of \(Self.short(outside)) lies outside \(range)")
+        }
+        // Codes as they are span 255; deviations of pictures are about a quarter of the range.
+        if let other = std.first(where: { abs(reach) / $0 < 0.1 || $0 != 1 && abs(reach) / $0 > 300 }) {
+            doubts.append("the preset's std of \(Self.short(other)) does not go with \(range)")
+        }
+        return doubts
+    }
+
+    private static func short(_ number: Double) -> String {
+        let rounded = (number * 1e6).rounded() / 1e6
+        return rounded == rounded.rounded() && abs(rounded) < 0x1p53 ? "\(Int(rounded))" : "\(rounded)"
     }
 }

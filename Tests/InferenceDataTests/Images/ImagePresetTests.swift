@@ -79,9 +79,44 @@ import Testing
     }
 
     @Test func contradictionsAreRefused() {
-        for text in ["resize: exact", "size: 3", "resize: exact\nsize: 0", "std: 0", "mean: [1, 2]", "scale: 1/0"] {
+        for text in [
+            "resize: exact", "size: 3", "resize: exact\nsize: 0", "std: 0", "std: [0.2, -0.2, 0.2]", "std: nan",
+            "scale: 0",
+            "mean: [1, 2]", "scale: 1/0",
+        ] {
             #expect(dataError { () throws(DataError) in try ImagePreset.parse(text) }?.code == .mismatch, "\(text)")
         }
+    }
+
+    @Test func numbersForAnotherRangeOfCodesAreDoubted() throws {
+        for (name, preset) in ImagePreset.builtIn { #expect(preset.doubts.isEmpty, "\(name)") }
+        let sound = [
+            "scale: 1", "scale: 1/127.5\nmean: 1", "scale: 2/255\nmean: 1\nstd: 1", "scale: -1/255\nmean: -1",
+            "scale: 1\nmean: [123.675, 116.28, 103.53]\nstd: [58.395, 57.12, 57.375]", "scale: 257",
+        ]
+        for text in sound { #expect(try ImagePreset.parse(text).doubts == [], "\(text)") }
+        let doubted = [
+            ("mean: [123.675, 116.28, 103.53]", "mean of 123.675 lies outside 0 to 1,"), ("mean: -0.5", "mean of -0.5"),
+            ("scale: 1\nstd: [0.229, 0.224, 0.225]", "std of 0.229 does not go with 0 to 255,"),
+            ("std: 255", "std of 255"),
+        ]
+        for (text, part) in doubted {
+            let doubts = try ImagePreset.parse(text).doubts
+            #expect(doubts.count == 1 && doubts[0].contains(part), "\(text): \(doubts)")
+        }
+    }
+
+    @Test func everyKeyIsListedAndWhatIsListedIsRead() throws {
+        for (name, preset) in ImagePreset.builtIn { #expect(try ImagePreset.parse(preset.file) == preset, "\(name)") }
+        for key in ImagePreset.keys {
+            #expect(!key.values.isEmpty && !key.meaning.isEmpty, "\(key.name)")
+            #expect(key.usual == ImagePreset().text(of: key.name) ?? "")
+            // A value that none takes is told by the key's own name, and not as an unknown one.
+            let error = dataError { () throws(DataError) in try ImagePreset.parse("\(key.name): {a: b}") }
+            #expect(error?.sentence.contains("is no key") == false, "\(key.name)")
+        }
+        let unknown = dataError { () throws(DataError) in try ImagePreset.parse("colour: red") }
+        for key in ImagePreset.keys { #expect(unknown?.sentence.contains(key.name) == true) }
     }
 
     @Test func presetsAreFoundByNameOrPath() throws {
