@@ -10,6 +10,10 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
         case damaged = "data.damaged"
         /// The data is sound, but needs something that is not implemented: see ``DataError/unsupported``.
         case unsupported = "data.unsupported"
+        /// The file is of no format that is known, such as no picture.
+        case unknownFormat = "data.unknownFormat"
+        /// It takes more memory than this input may have now; with a larger share it may go well.
+        case memoryShare = "data.memoryShare"
         /// A limit that was set is exceeded.
         case tooLarge = "data.tooLarge"
         /// What is asked for does not fit the model, or a setting contradicts itself.
@@ -36,6 +40,14 @@ extension DataError {
     static func damaged(_ sentence: String) -> DataError { DataError(code: .damaged, sentence: sentence) }
     static func tooLarge(_ sentence: String) -> DataError { DataError(code: .tooLarge, sentence: sentence) }
     package static func mismatch(_ sentence: String) -> DataError { DataError(code: .mismatch, sentence: sentence) }
+    /// In the words that an export has for it.
+    package static func memoryShare(_ bytes: Int, of allowed: Int) -> DataError {
+        DataError(
+            code: .memoryShare, sentence: "It needs \(bytes >> 20) MiB of memory; \(allowed >> 20) MiB are allowed.")
+    }
+    package static func memoryShare(_ sentence: String) -> DataError {
+        DataError(code: .memoryShare, sentence: sentence)
+    }
     static func notWritable(_ sentence: String) -> DataError { DataError(code: .notWritable, sentence: sentence) }
     package static let stopped = DataError(code: .stopped, sentence: "Asked to stop.")
 
@@ -47,9 +59,11 @@ extension DataError {
     init(_ error: CodecError) {
         let code: Code =
             switch error.code {
-            case .unknownFormat, .damaged: .damaged
+            case .unknownFormat: .unknownFormat
+            case .damaged: .damaged
             case .unsupported, .libraryMissing: .unsupported
-            case .limit, .outOfMemory: .tooLarge
+            case .limit: .tooLarge
+            case .outOfMemory: .memoryShare
             case .encode: .notWritable
             case .stopped: .stopped
             }

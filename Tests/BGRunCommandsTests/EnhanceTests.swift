@@ -148,8 +148,52 @@ import Testing
         try place.write("this is no picture", to: "photos/photo-0000.jpg")
         let ended = try enhance("--out", "out", "--tile", "128")
         #expect(ended.status == 65)
-        #expect(ended.errors.contains("photo-0000.jpg: damaged: "), "\(ended.errors)")
+        #expect(ended.errors.contains("photo-0000.jpg: unknownFormat: "), "\(ended.errors)")
         #expect(Set(try place.contents("out").keys) == ["photo-0001.png", "photo-0002.png", "photo-0003.png"])
+    }
+
+    @Test func whatIsNoPictureAndWasNotNamedIsPassedOverAsByAnExport() throws {
+        try place.putPhotos(2)
+        for name in ["desktop.ini", "Thumbs.db", "photo-0001.jpg.xmp", "photo-0002.txt", "empty.dat", ".DS_Store"] {
+            try place.write(name.hasPrefix("empty") ? "" : "[.ShellClassInfo]", to: "photos/\(name)")
+        }
+        let counts = try [
+            try enhance("--out", "out", "--json"), try place.bgrun("export", "photos", "--out", "exported", "--json"),
+        ].map { ended in
+            #expect(ended.status == 0, "\(ended.errors)")
+            return try ended.json()["counts"] as? [String: Int]
+        }
+        #expect(counts[0]?["good"] == 2 && counts[0]?["notPictures"] == 5, "\(counts)")
+        #expect(counts[0] == counts[1])
+    }
+
+    @Test func aPictureThatNeedsMoreMemoryThanThereIsIsOneFailedItem() throws {
+        try place.putPhotos(1)
+        try place.put(try #require(try Photos.large.get().first), at: "photos/large.jpg")
+        let ended = try enhance("--out", "out", "--memory", "64M")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("large.jpg: memoryShare: It needs "), "\(ended.errors)")
+        #expect(ended.errors.contains("MiB of memory; 64 MiB are allowed."), "\(ended.errors)")
+        #expect(try place.contents("out").keys.elementsEqual(["photo-0001.png"]))
+        // What its worker has no room for beside others is made alone.
+        let shared = try enhance("--out", "shared", "--memory", "600M", "--workers", "6")
+        #expect(shared.status == 0, "\(shared.errors)")
+        #expect(try place.contents("shared").count == 2)
+    }
+
+    @Test func aDecoderThatTakesMoreMemoryThanItsPictureMayClaimIsOneFailedItem() throws {
+        try place.putPhotos(3)
+        let ended = try enhance("--out", "out", "--memory", "256M", environment: ["BGRUN_TEST_HOG_ON": "photo-0002"])
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("photo-0002.jpg") && ended.errors.contains("(SIGABRT)"), "\(ended.errors)")
+        #expect(try place.contents("out").count == 2)
+    }
+
+    @Test func howLongAModelTakesIsNotGuessedBeforeItHasWorked() throws {
+        try place.putPhotos(2)
+        let before = try enhance("--out", "out", "--dry-run")
+        #expect(before.status == 0 && before.output.contains("in a time that is not known before"), "\(before.output)")
+        #expect(try enhance("--out", "out", "--dry-run", "--json").json()["estimatedSeconds"] == nil)
     }
 
     @Test("rule 77, rule 83: it goes on after kill -9, and does anew what another model would do otherwise")
@@ -181,6 +225,20 @@ import Testing
         let (whole, tiles) = (try pixels("whole/photo-0001.png"), try pixels("tiles/photo-0001.png"))
         #expect(tiles.width == whole.width && tiles.height == whole.height)
         #expect((zip(whole.values, tiles.values).map { abs($0 - $1) }.max() ?? 1) <= 1.01 / 255)
+    }
+
+    @Test func aJobWithAModelOfAFixedSizeIsTheSameJobAfterAKill() throws {
+        try place.putPhotos(3)
+        try place.write(try SmallModel.doubling(side: 64), to: "x2.onnx")
+        let run = try CommandRun(
+            ["enhance", "photos", "--model", "x2.onnx", "--out", "out", "--format", "png", "--progress", "json"],
+            in: place, environment: ["BGRUN_TEST_HANG_ON": "photo-0003"])
+        try #require(run.waits(for: "\"files\":2,"))
+        run.send(SIGKILL)
+        #expect(run.end().wasKilled)
+        let resumed = try enhance("--out", "out", "--json")
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        #expect(try resumed.json()["continued"] as? Bool == true)
     }
 
     @Test func aModelOfAnotherKindIsRefusedBeforeAnyWork() throws {

@@ -172,19 +172,81 @@ import Testing
         try place.write("this is no picture", to: "photos/photo-0003a.jpg")
         let ended = try place.infer("photos", "--out", "out", "--batch", "3")
         #expect(ended.status == 65)
-        #expect(ended.errors.contains("photo-0003a.jpg: damaged: "), "\(ended.errors)")
+        #expect(ended.errors.contains("photo-0003a.jpg: unknownFormat: "), "\(ended.errors)")
         let scores = try SmallModel.read(place.path + "/out/scores.npy")
         try #require(scores.shape == [7, SmallModel.classes])
         let lines = try place.lines("out/inputs.jsonl")
         for row in 0..<7 {
             let values = scores.values[(row * SmallModel.classes)..<((row + 1) * SmallModel.classes)]
             #expect(values.allSatisfy(\.isNaN) == (row == 3), "row \(row)")
-            #expect((lines[row]["error"] as? String == "damaged") == (row == 3), "row \(row)")
+            #expect((lines[row]["error"] as? String == "unknownFormat") == (row == 3), "row \(row)")
         }
         // The same command does nothing, and does not forget it.
         let again = try place.infer("photos", "--out", "out", "--batch", "3", "--json")
         #expect(again.status == 65 && again.errors.isEmpty, "\(again.errors)")
         #expect(again.output.contains("keptDamaged") && again.output.contains("\"good\":0"))
+    }
+
+    @Test func aPictureThatNeedsMoreMemoryThanThereIsCostsItsRowAlone() throws {
+        try place.putPhotos(3)
+        try place.put(try #require(try Photos.large.get().first), at: "photos/large.jpg")
+        let ended = try place.infer("photos", "--out", "out", "--memory", "24M", "--workers", "1")
+        #expect(ended.status == 65)
+        #expect(ended.errors.contains("large.jpg: memoryShare: It needs "), "\(ended.errors)")
+        let lines = try place.lines("out/inputs.jsonl")
+        #expect(lines.map { $0["error"] as? String } == ["memoryShare", nil, nil, nil])
+        // Whoever has too little room for it beside others gets all of it: workers change nothing.
+        for workers in ["1", "3"] {
+            let ended = try place.infer(
+                "photos", "--out", workers, "--memory", "120M", "--workers", workers, "--batch", "2")
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+        #expect(try place.contents("1") == place.contents("3"))
+    }
+
+    @Test func aBatchWhosePicturesTogetherNeedMoreMemoryThanThereIsGivesTheSame() throws {
+        try place.putPhotos()
+        try place.write(try SmallModel.unchanging(channels: 3), to: "model.onnx")
+        for (folder, memory) in [("ample", "1G"), ("scarce", "8M")] {
+            let ended = try place.infer(
+                "photos", "--out", folder, "--preset", "unit", "--memory", memory, "--workers", "1", "--batch", "12")
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+        #expect(try place.contents("ample") == place.contents("scarce"))
+    }
+
+    @Test func aDecoderThatTakesMoreMemoryThanItsPictureMayClaimFailsItsBatchAlone() throws {
+        try place.putPhotos(3)
+        let ended = try place.infer(
+            "photos", "--out", "out", "--batch", "1", "--memory", "256M",
+            environment: ["BGRUN_TEST_HOG_ON": "photo-0002"])
+        #expect(ended.status == 65 && ended.errors.contains("(SIGABRT)"), "\(ended.errors)")
+        #expect(try place.lines("out/inputs.jsonl").map { $0["error"] == nil } == [true, false, true])
+    }
+
+    @Test func modelAndDataBehindLinksOfAHubsCacheAreUsed() throws {
+        try place.putPhotos(1)
+        #expect(try place.infer("photos", "--out", "whole").status == 0)
+        let model = try SmallModel.external(dataAt: "model.onnx.data")
+        try place.write(model.model, to: "hub/blobs/a")
+        try place.write(model.data, to: "hub/blobs/b")
+        let snapshot = place.path + "/hub/snapshots/x"
+        try FileManager.default.createDirectory(atPath: snapshot, withIntermediateDirectories: true)
+        for (name, blob) in [("model.onnx", "a"), ("model.onnx.data", "b")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(snapshot)/\(name)", withDestinationPath: "../../blobs/\(blob)")
+        }
+        let ended = try place.bgrun("infer", "hub/snapshots/x/model.onnx", "photos", "--out", "out")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try place.contents("out") == place.contents("whole"))
+    }
+
+    @Test func aPresetThatIsHardlyMeantIsNoted() throws {
+        try place.putPhotos(1)
+        try place.write("mean: [123.675, 116.28, 103.53]\nstd: [58.395, 57.12, 57.375]\n", to: "mine.yml")
+        let ended = try place.infer("photos", "--out", "out", "--preset", "mine.yml")
+        #expect(ended.status == 0)
+        #expect(ended.errors.contains("the preset's mean of 123.675 lies outside 0 to 1"), "\(ended.errors)")
     }
 
     @Test func aPictureThatIsCutIsUsedAndNamed() throws {

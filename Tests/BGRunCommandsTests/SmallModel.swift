@@ -45,8 +45,23 @@ enum SmallModel {
         return try ModelParts.model(graph).serializedData()
     }
 
-    /// A model that makes pictures twice as large: two convolutions, whose 12 channels become 2 x 2 pixels of 3.
-    static func doubling(seed: UInt64 = 1, side: Int? = nil) throws -> Data {
+    /// The same model with its weights in a file of that name beside it.
+    static func external(dataAt location: String) throws -> (model: Data, data: Data) {
+        var model = try ONNXModel(serializedBytes: try file())
+        var data = Data()
+        for place in model.graph.initializer.indices {
+            let tensor = model.graph.initializer[place]
+            let bytes = tensor.rawData.isEmpty ? tensor.floatData.withUnsafeBytes { Data($0) } : tensor.rawData
+            model.graph.initializer[place] = ModelParts.external(
+                tensor.name, tensor.dims, location: location, offset: "\(data.count)", length: "\(bytes.count)")
+            data += bytes
+        }
+        return (try model.serializedData(), data)
+    }
+
+    /// A model that makes pictures twice as large: two convolutions, the last of four channels for each of the picture, which
+    /// become 2 x 2 pixels.
+    static func doubling(seed: UInt64 = 1, side: Int? = nil, channels: Int = 3) throws -> Data {
         var random = Dice(seed: seed)
         func weights(_ name: String, _ shape: [Int64], scale: Float) -> ONNXTensor {
             ModelParts.tensor(name, shape, floats: (0..<shape.reduce(1, *)).map { _ in random.next() * scale })
@@ -55,7 +70,8 @@ enum SmallModel {
             ModelParts.attribute("kernel_shape", ints: [3, 3]), ModelParts.attribute("pads", ints: [1, 1, 1, 1]),
         ]
         let graph = ModelParts.graph(
-            inputs: [ModelParts.port("image", [1, 3, side ?? "height", side ?? "width"] as [Any])], outputs: ["large"],
+            inputs: [ModelParts.port("image", [1, channels, side ?? "height", side ?? "width"] as [Any])],
+            outputs: ["large"],
             nodes: [
                 ModelParts.node("Conv", ["image", "first"], ["seen"], same),
                 ModelParts.node("Relu", ["seen"], ["lit"]),
@@ -63,9 +79,30 @@ enum SmallModel {
                 ModelParts.node("DepthToSpace", ["deep"], ["large"], [ModelParts.attribute("blocksize", int: 2)]),
             ],
             initialisers: [
-                weights("first", [8, 3, 3, 3], scale: 0.5), weights("second", [12, 8, 3, 3], scale: 0.2),
-                ModelParts.tensor("level", [12], floats: [Float](repeating: 0.4, count: 12)),
+                weights("first", [8, Int64(channels), 3, 3], scale: 0.5),
+                weights("second", [Int64(4 * channels), 8, 3, 3], scale: 0.2),
+                ModelParts.tensor(
+                    "level", [Int64(4 * channels)], floats: [Float](repeating: 0.4, count: 4 * channels)),
             ])
+        return try ModelParts.model(graph).serializedData()
+    }
+
+    /// A model that leaves pictures of so many channels as they are.
+    static func unchanging(channels: Int) throws -> Data {
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("image", [1, channels, "height", "width"] as [Any])], outputs: ["same"],
+            nodes: [ModelParts.node("Relu", ["image"], ["same"])], initialisers: [])
+        return try ModelParts.model(graph).serializedData()
+    }
+
+    /// A model that makes one channel of three.
+    static func toLuma() throws -> Data {
+        let graph = ModelParts.graph(
+            inputs: [ModelParts.port("image", [1, 3, "height", "width"] as [Any])], outputs: ["luma"],
+            nodes: [
+                ModelParts.node(
+                    "Conv", ["image", "weights"], ["luma"], [ModelParts.attribute("kernel_shape", ints: [1, 1])])
+            ], initialisers: [ModelParts.tensor("weights", [1, 3, 1, 1], floats: [0.299, 0.587, 0.114])])
         return try ModelParts.model(graph).serializedData()
     }
 

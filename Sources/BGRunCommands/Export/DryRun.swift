@@ -20,7 +20,8 @@ struct DryRun {
 
         var inputs: Int
         var inputBytes: Int64
-        var estimatedSeconds: [Double]
+        /// nil where nothing is known.
+        var estimatedSeconds: [Double]?
         var items: [Item]
         var settled: [InputRecord]
         var passedOver: [InputRecord]
@@ -41,7 +42,7 @@ struct DryRun {
             text = JSONText.encode(
                 Shown(
                     inputs: plan.inputCount, inputBytes: plan.inputBytes,
-                    estimatedSeconds: [estimate.lowerBound, estimate.upperBound], items: items,
+                    estimatedSeconds: estimate.map { [$0.lowerBound, $0.upperBound] }, items: items,
                     settled: plan.settled, passedOver: plan.passedOver))
         } else {
             text = lines.joined(separator: "\n")
@@ -55,7 +56,8 @@ struct DryRun {
         return isSound ? .done : .doneWithFailures
     }
 
-    private var estimate: ClosedRange<Double> {
+    /// nil where a model does the work, which may take any time, and has not worked here yet.
+    private var estimate: ClosedRange<Double>? {
         let busy = Double(max(1, min(flags.workerCount, plan.items.count)))
         let bytes = Double(plan.inputBytes)
         let encoding = encodingSeconds / busy
@@ -63,6 +65,7 @@ struct DryRun {
         if let rates {
             return max(bytes / rates.upperBound, encoding / 2)...max(bytes / rates.lowerBound, encoding * 2)
         }
+        guard !plan.isEnhancement else { return nil }
         let (slowest, fastest) = (Self.bytesPerSecond.lowerBound * busy, Self.bytesPerSecond.upperBound * busy)
         return bytes / fastest + encoding / 2...bytes / slowest + encoding * 2
     }
@@ -87,11 +90,11 @@ struct DryRun {
         }
         lines = lines.map(\.onOneLine)
         let megabytes = (Double(plan.inputBytes) / 1e5).rounded() / 10
+        let time =
+            estimate.map { "roughly \(ProgressDisplay.text($0)) with \(flags.workerCount) workers" }
+            ?? "in a time that is not known before the model has worked here"
         lines.append(
-            """
-            \(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, roughly \
-            \(ProgressDisplay.text(estimate)) with \(flags.workerCount) workers. Nothing was changed.
-            """)
+            "\(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, \(time). Nothing was changed.")
         return lines
     }
 }

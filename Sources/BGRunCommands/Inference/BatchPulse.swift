@@ -16,6 +16,12 @@ final class BatchPulse {
 
     var mayGoOn: Bool { onProgress(progress) }
 
+    /// A codec that may give no sign of life is at work, on a common machine for about so long; nil for none.
+    var silentSeconds: Double? {
+        get { progress.silentSeconds }
+        set { progress.silentSeconds = newValue }
+    }
+
     /// So many more steps follow.
     func expect(steps: Int) { progress.total = max(progress.total, progress.done + steps) }
 

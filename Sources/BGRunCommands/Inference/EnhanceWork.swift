@@ -28,6 +28,9 @@ struct EnhanceWork: Work {
     private let name: String
     private let template: NameTemplate
     private let job: JobFlags
+    /// Of the command as it was given: what is found in the model makes no other job. Jobs with one model have speeds in
+    /// common, by the part before the last dot.
+    private let identity: String
     private var terms: EnhanceTerms
     private(set) var sideFiles = SideFiles()
 
@@ -42,14 +45,14 @@ struct EnhanceWork: Work {
         job = command.job
         terms = EnhanceTerms(
             model: ModelTerms(path: CanonicalPath.input(command.model)), tile: command.tile, margin: command.overlap)
+        let parts =
+            [folder, terms.model.path, "\(terms.tile) \(terms.margin)", JSONText.encode(spec.settings) + name] + inputs
+        identity = "\(Fingerprint.hexadecimal([terms.model.path])).\(Fingerprint.hexadecimal(parts))"
     }
 
     var request: TaskRequest {
-        let identity =
-            [folder, terms.model.path, "\(terms.tile) \(terms.margin)", JSONText.encode(spec.settings) + name]
-            + inputs
-        return job.request(
-            "enhance.\(Fingerprint.hexadecimal(identity))", title: "Enhance with \(terms.model.name) to \(folder)",
+        job.request(
+            "enhance.\(identity)", title: "Enhance with \(terms.model.name) to \(folder)",
             subtitle: inputs.joined(separator: ", "))
     }
 

@@ -11,6 +11,7 @@ final class Enhancer {
     private let devices: InferenceDevices
     /// The model's weights, laid out before.
     private let entry: WeightEntry?
+    private let ceiling: MemoryCeiling
     private let reader = ImageReader()
     private let lanes = Lanes()
     private let tables = KeptTables()
@@ -18,10 +19,11 @@ final class Enhancer {
     private let input = ImageExport.InputFile()
     private var loaded: (models: PreparedModels, port: String, preset: ImagePreset)?
 
-    init(_ terms: EnhanceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?) {
+    init(_ terms: EnhanceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?, _ ceiling: MemoryCeiling) {
         self.terms = terms
         self.entry = entry
         self.devices = devices
+        self.ceiling = ceiling
     }
 
     /// As ``PreparedModels/takeNews()``.
@@ -49,44 +51,73 @@ final class Enhancer {
     ) throws -> [WrittenOutput] {
         let (models, port, preset) = try load()
         let pulse = BatchPulse(steps: 1, onProgress)
-        let read = try reader.read(descriptor: descriptor, preset: preset, limits: item.limits) { !pulse.mayGoOn }
+        let claim = item.limits.maxWorkingBytes
+        let read = try ceiling.whileDecoding(on: item.lane, claimBytes: claim) { () throws(DataError) in
+            try reader.read(descriptor: descriptor, preset: preset, limits: item.limits, keepsBypassed: true) {
+                !pulse.mayGoOn
+            }
+        }
         result.format = read.header.format.rawValue
         result.notes = read.notes + read.damage
         if !read.damage.isEmpty { result.status = .damaged }
         pulse.runsModel(true)
         try pulse.goOn(after: 0)
         let picture = read.tensor
-        let (height, width) = (picture.shape[2], picture.shape[3])
-        result.inputPixels = height * width
-        let plan = try TilePlan(width: width, height: height, tile: terms.tile, margin: terms.margin)
-        let largest = max(item.limits.maxWorkingBytes - picture.byteCount, 1)
-        let made = try TiledRun.run(picture, plan: plan, largestBytes: largest) { tile throws(DataError) in
+        result.inputPixels = picture.pictureSize.width * picture.pictureSize.height
+        let heldBytes = picture.byteCount + (read.bypassed?.byteCount ?? 0)
+        let made = try enhanced(picture, models, port, on: item.lane, within: max(claim - heldBytes, 1), pulse)
+        pulse.runsModel(false)
+        try pulse.goOn(after: 0)
+        if let note = read.bypassed?.note(resultChannels: made.channelCount, of: made.pictureSize) {
+            result.notes.append(note)
+        }
+        if made.channelCount == 1, !read.header.isGray, read.bypassed?.hasColors != true {
+            result.notes.append("the model makes one channel of its colours: the result is gray")
+        }
+        var outputs: [WrittenOutput] = []
+        for output in item.outputs {
+            var kept = try metadata(of: made, read.header, output.settings)
+            let map = try ceiling.whileDecoding(on: item.lane, claimBytes: claim) {
+                try gainMap(
+                    for: kept.output, read.header, descriptor, item.limits, held: heldBytes + made.byteCount, pulse
+                ) { if !kept.notes.contains($0) { kept.notes.append($0) } }
+            }
+            result.notes += kept.notes
+            var encoder = encoder(output.settings, read.header)
+            encoder.metadata = map?.metadata ?? kept.output.metadata
+            encoder.gainMap = map?.file
+            outputs.append(try write(made, read.bypassed, output, encoder, pulse, folder))
+        }
+        try pulse.mayCommit()
+        return outputs
+    }
+
+    /// What the model makes of a picture, tile by tile.
+    private func enhanced(
+        _ picture: Tensor, _ models: PreparedModels, _ port: String, on lane: LaneChoice, within allowedBytes: Int,
+        _ pulse: BatchPulse
+    ) throws -> Tensor {
+        let size = picture.pictureSize
+        let plan = try TilePlan(width: size.width, height: size.height, tile: terms.tile, margin: terms.margin)
+        var left = plan.tiles.count
+        return try TiledRun.run(picture, plan: plan, largestBytes: allowedBytes) { tile throws(DataError) in
             let outputs: [String: Tensor]
-            do throws(ModelError) {
+            do {
                 let type = TensorType(tile.elementType, extents: tile.shape)
-                let prepared = try models.prepared(for: [port: type], on: item.lane)
-                pulse.expect(steps: prepared.steps * plan.tiles.count)
+                let prepared = try models.prepared(for: [port: type], on: lane, within: allowedBytes)
+                pulse.expect(steps: prepared.steps * left)
+                left -= 1
                 outputs = try prepared.execute([port: tile]) { !pulse.passes($0) }
-            } catch {
+            } catch let error as ModelError {
                 throw DataError(error)
+            } catch let error as DataError {
+                throw error
+            } catch {
+                throw .mismatch("\(error)")
             }
             guard let output = outputs.values.first else { throw .mismatch("The model gave nothing.") }
             return output
         }
-        pulse.runsModel(false)
-        try pulse.goOn(after: 0)
-        var outputs: [WrittenOutput] = []
-        for output in item.outputs {
-            var kept = try metadata(of: made, read.header, output.settings)
-            let map = try gainMap(for: kept.output, read.header, descriptor, item.limits, held: made.byteCount, pulse) {
-                if !kept.notes.contains($0) { kept.notes.append($0) }
-            }
-            result.notes += kept.notes
-            outputs.append(
-                try write(made, output, metadata: map?.metadata ?? kept.output.metadata, gainMap: map?.file, folder))
-        }
-        try pulse.mayCommit()
-        return outputs
     }
 
     /// An output as its metadata and its gain map see it, and what the person should be told.
@@ -130,20 +161,28 @@ final class Enhancer {
             }, tell: tell)
     }
 
-    private func write(
-        _ picture: Tensor, _ output: ExportItem.Output, metadata: ImageMetadata, gainMap: [UInt8]?,
-        _ folder: OutputFolder
-    ) throws -> WrittenOutput {
-        let settings = output.settings
+    /// How an output is written; bits are those of an export with these settings.
+    private func encoder(_ settings: OutputSettings, _ header: ImageHeader) -> PictureEncoder {
         let format = settings.format ?? .jpeg
-        let encoder = PictureEncoder(
-            format: format, bitsPerChannel: settings.bitsPerChannel ?? 8,
-            quality: settings.quality ?? format.defaultQuality ?? 100,
-            lossless: settings.lossless, metadata: metadata, gainMap: gainMap)
+        var encoder = PictureEncoder(
+            format: format,
+            bitsPerChannel: settings.bitsPerChannel ?? (header.bitsPerChannel > 8 ? format.deepBits : nil) ?? 8,
+            quality: settings.quality ?? format.defaultQuality ?? 100, lossless: settings.lossless)
+        encoder.matte = settings.matte
+        return encoder
+    }
+
+    private func write(
+        _ picture: Tensor, _ bypassed: BypassedPicture?, _ output: ExportItem.Output, _ encoder: PictureEncoder,
+        _ pulse: BatchPulse, _ folder: OutputFolder
+    ) throws -> WrittenOutput {
+        let size = picture.pictureSize
+        let cost = CodecCost.encoding(encoder.format, optimize: false, lossless: encoder.lossless)
         var bytes: [UInt8] = []
-        try encoder.encode(picture) { bytes += $0 }
-        return try WrittenOutput(
-            bytes, at: output.path, size: picture.pictureSize, mayReplace: output.mayReplace, in: folder)
+        pulse.silentSeconds = cost * Double(size.width * size.height) / 1e6
+        defer { pulse.silentSeconds = nil }
+        try encoder.encode(picture, bypassed: bypassed, pulse: CodecPulse { pulse.mayGoOn }) { bytes += $0 }
+        return try WrittenOutput(bytes, at: output.path, size: size, mayReplace: output.mayReplace, in: folder)
     }
 
     private func load() throws -> (models: PreparedModels, port: String, preset: ImagePreset) {
@@ -160,4 +199,19 @@ final class Enhancer {
 extension Tensor {
     /// Of a picture, whose last two extents are its rows and columns.
     fileprivate var pictureSize: (width: Int, height: Int) { (shape[shape.count - 1], shape[shape.count - 2]) }
+    /// Of a picture, whose extent before those is its channels.
+    fileprivate var channelCount: Int { shape[shape.count - 3] }
+}
+
+extension BypassedPicture {
+    /// What the person should be told of what went past the model; nil where that changes nothing.
+    fileprivate func note(resultChannels: Int, of size: (width: Int, height: Int)) -> String? {
+        let isColored = hasColors && resultChannels == 1
+        let parts = [hasAlpha ? "alpha" : nil, isColored ? "the colours" : nil].compactMap(\.self)
+        guard !parts.isEmpty else { return nil }
+        let how = size == (width, height) ? "kept beside it" : "resized beside it as by an export"
+        let were = isColored ? "were" : "was"
+        let seen = isColored ? "luma alone" : "no alpha"
+        return "the model sees \(seen): \(parts.joined(separator: " and ")) \(were) \(how)"
+    }
 }

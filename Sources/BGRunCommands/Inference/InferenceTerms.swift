@@ -186,6 +186,8 @@ struct InferenceItem: Codable, Hashable, Sendable {
     var mayReplace: Bool
     var lane: LaneChoice
     var limits: DecodeLimits
+    /// The memory of ``limits`` is all that the job has: an input that needs more fails, and the others go on.
+    var hasAllMemory = false
 
     /// Number of its inputs.
     var count: Int { sources.reduce(0) { $0 + $1.rows.count } }

@@ -14,6 +14,7 @@ final class InferenceWorker {
     private let devices: InferenceDevices
     /// The model's weights, laid out before.
     private let entry: WeightEntry?
+    private let ceiling: MemoryCeiling
     private var loaded: (models: PreparedModels, reader: SampleReader, form: RowForm)?
     /// Where rows of outputs go, open.
     private var files: [String: PartedFile] = [:]
@@ -21,8 +22,9 @@ final class InferenceWorker {
     /// Steps that reading an input counts for in the progress.
     private static let readingSteps = 4
 
-    init(_ terms: InferenceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?) {
+    init(_ terms: InferenceTerms, _ devices: InferenceDevices, _ entry: WeightEntry?, _ ceiling: MemoryCeiling) {
         self.terms = terms
+        self.ceiling = ceiling
         self.entry = entry
         self.devices = devices
     }
@@ -65,12 +67,14 @@ final class InferenceWorker {
             while let first = left.first, let sample = try? samples[first].get() {
                 var together = Array(left)
                 do {
-                    let prepared = try known ?? prepared(models, sample.types, item)
+                    let prepared =
+                        try known
+                        ?? models.prepared(for: sample.types, on: item.lane, within: item.limits.maxWorkingBytes)
                     known = prepared
                     rowOutputs.formIntersection(prepared.rowOutputs)
                     together = Array(left.prefix(prepared.rows))
                     pulse.expect(steps: prepared.steps * ((left.count - 1) / prepared.rows + 1))
-                    let (places, inputs) = try joined(together, &samples, prepared, models)
+                    let (places, inputs) = try joined(together, item, &samples, prepared, models)
                     if !places.isEmpty {
                         let made = try execute(prepared, inputs, count: places.count, models, pulse)
                         for (place, row) in zip(places, made) { rows[place] = row }
@@ -81,6 +85,9 @@ final class InferenceWorker {
                     } else {
                         for place in together { samples[place] = .failure(DataError(error)) }
                     }
+                } catch let error as DataError where error.code == .memoryShare && item.hasAllMemory {
+                    together = Array(left)
+                    for place in together { samples[place] = .failure(error) }
                 }
                 left = left.dropFirst(together.count)
             }
@@ -95,13 +102,13 @@ final class InferenceWorker {
     /// What several inputs give the model at once, with the places of those that could be read; filled up with repetitions
     /// of the first to the number that the model was prepared for.
     private func joined(
-        _ places: [Int], _ samples: inout [Swift.Result<Sample, DataError>], _ prepared: PreparedModels.Prepared,
-        _ models: PreparedModels
+        _ places: [Int], _ item: InferenceItem, _ samples: inout [Swift.Result<Sample, DataError>],
+        _ prepared: PreparedModels.Prepared, _ models: PreparedModels
     ) throws -> (places: [Int], tensors: [String: Tensor]) {
         if places.count == prepared.rows, let joined = Sample.joined(places.compactMap { try? samples[$0].get() }) {
             return (places, joined)
         }
-        let given = tensors(places, &samples)
+        let given = try tensors(places, item, &samples)
         return (given.map(\.place), try filled(given.map(\.tensors), prepared, models))
     }
 
@@ -116,14 +123,17 @@ final class InferenceWorker {
     }
 
     /// What inputs give the model; one that cannot be read any more fails by itself.
+    ///
+    /// - Throws: What is not the input's alone; see ``concernsItem(_:_:)``.
     private func tensors(
-        _ places: [Int], _ samples: inout [Swift.Result<Sample, DataError>]
-    ) -> [(place: Int, tensors: [String: Tensor])] {
+        _ places: [Int], _ item: InferenceItem, _ samples: inout [Swift.Result<Sample, DataError>]
+    ) throws(DataError) -> [(place: Int, tensors: [String: Tensor])] {
         var given: [(Int, [String: Tensor])] = []
         for place in places {
             do throws(DataError) {
                 given.append((place, try samples[place].get().tensors()))
             } catch {
+                if Self.concernsItem(error, item) { throw error }
                 samples[place] = .failure(error)
             }
         }
@@ -134,16 +144,24 @@ final class InferenceWorker {
         _ item: InferenceItem, _ inputs: [Int32], _ reader: SampleReader, _ pulse: BatchPulse
     ) throws(DataError) -> [Swift.Result<Sample, DataError>] {
         var samples: [Swift.Result<Sample, DataError>] = []
+        reader.batchBegins()
         for (source, descriptor) in zip(item.sources, inputs) {
             do throws(DataError) {
-                samples += try reader.samples(of: source, descriptor, limits: item.limits) { !pulse.mayGoOn }
+                samples += try reader.samples(of: source, descriptor, limits: item.limits, on: item.lane) {
+                    !pulse.mayGoOn
+                }
             } catch {
-                if error.code == .stopped { throw error }
+                if Self.concernsItem(error, item) { throw error }
                 samples += source.rows.map { _ in .failure(error) }
             }
             try pulse.goOn(after: Self.readingSteps * source.rows.count)
         }
         return samples
+    }
+
+    /// Whether an input's error ends the whole item: it was asked to stop, or may be tried with more memory.
+    private static func concernsItem(_ error: DataError, _ item: InferenceItem) -> Bool {
+        error.code == .stopped || error.code == .memoryShare && !item.hasAllMemory
     }
 
     /// Places of inputs that may go through the model together: those of one shape.
@@ -165,22 +183,9 @@ final class InferenceWorker {
         let models = PreparedModels(
             try ModelImporter(weights: .deferred).load(path: terms.model.path),
             extents: terms.extents, batch: terms.batch, precision: terms.precision, devices: devices, entry: entry)
-        let made = (models, SampleReader(terms, models.ports), try RowForm(terms.form))
+        let made = (models, SampleReader(terms, models.ports, ceiling), try RowForm(terms.form))
         loaded = made
         return made
-    }
-
-    /// The model for inputs like these. What it needs has to fit into the item's share, and is looked at before memory is
-    /// taken for it, as far as it is known by then.
-    private func prepared(
-        _ models: PreparedModels, _ types: [String: TensorType], _ item: InferenceItem
-    ) throws -> PreparedModels.Prepared {
-        let allowed = item.limits.maxWorkingBytes
-        let least = try models.leastByteCount(for: types, on: item.lane)
-        guard least <= allowed else { throw ExportFailure.memoryShare(least, of: allowed) }
-        let prepared = try models.prepared(for: types, on: item.lane)
-        guard prepared.byteCount <= allowed else { throw ExportFailure.memoryShare(prepared.byteCount, of: allowed) }
-        return prepared
     }
 
     /// Runs inputs together, the first `count` of which are wanted.
@@ -212,10 +217,11 @@ final class InferenceWorker {
         _ places: [Int], _ models: PreparedModels, _ item: InferenceItem, _ pulse: BatchPulse,
         _ samples: inout [Swift.Result<Sample, DataError>], _ rows: inout [[Tensor]?]
     ) throws {
-        for (place, tensors) in tensors(places, &samples) {
+        for (place, tensors) in try tensors(places, item, &samples) {
             do {
                 let types = tensors.mapValues { TensorType($0.elementType, extents: $0.shape) }
-                let prepared = try prepared(models, types, item)
+                let prepared = try models.prepared(
+                    for: types, on: item.lane, within: item.limits.maxWorkingBytes)
                 let inputs = try filled([tensors], prepared, models)
                 rows[place] = try execute(prepared, inputs, count: 1, models, pulse).first
             } catch let error as ModelError where error.isOfInputs {

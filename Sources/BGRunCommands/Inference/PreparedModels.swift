@@ -1,5 +1,6 @@
 import ChunkedCompute
 import Inference
+import InferenceData
 
 /// A model as a worker runs it: prepared for the types that inputs turn out to have, the last few of them kept.
 final class PreparedModels {
@@ -73,11 +74,27 @@ final class PreparedModels {
         return prepared
     }
 
+    /// The same, where what it needs fits into so many bytes of memory. That is looked at before memory is taken for it, as
+    /// far as it is known by then.
+    ///
+    /// - Throws: `DataError` of the code `memoryShare`, and as ``CompiledModel`` does.
+    func prepared(
+        for single: [String: TensorType], on lane: LaneChoice, within allowedBytes: Int
+    ) throws -> Prepared {
+        let least = try leastByteCount(for: single, on: lane)
+        guard least <= allowedBytes else { throw DataError.memoryShare(least, of: allowedBytes) }
+        let prepared = try prepared(for: single, on: lane)
+        guard prepared.byteCount <= allowedBytes else {
+            throw DataError.memoryShare(prepared.byteCount, of: allowedBytes)
+        }
+        return prepared
+    }
+
     /// What the model for inputs like these needs at least in memory of the host, as far as that is known before it is
     /// prepared: its inputs, and on the CPU its weights, which bfloat16 halves.
     ///
     /// - Throws: `wrongInput` for a number of rows that is not possible.
-    func leastByteCount(for single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
+    private func leastByteCount(for single: [String: TensorType], on lane: LaneChoice) throws(ModelError) -> Int {
         let rows = try model.fixedRows()
         let weights = lane == .cpu ? model.graph.initialisers.values.reduce(0) { $0 + $1.byteCount } : 0
         return weights / 2 + Self.byteCount(single, rows: rows ?? 1)

@@ -53,16 +53,20 @@ private final class StoredArray {
     let types: [String: TensorType]
     private let file: NPYFile
     private let port: Graph.Port
+    private let limits: DecodeLimits
 
-    init(_ file: NPYFile, for port: Graph.Port) throws(DataError) {
+    init(_ file: NPYFile, for port: Graph.Port, _ limits: DecodeLimits) throws(DataError) {
         self.file = file
+        self.limits = limits
         self.port = port
         let type = try SampleReader.conversion(of: file.header.elementType, for: port)
         types = [port.name: TensorType(type, extents: [1] + file.header.rowShape)]
     }
 
     func tensors(_ rows: Range<Int>) throws(DataError) -> [String: Tensor] {
-        let tensor = try file.rows(rows, largestBytes: SampleReader.largestBytes)
+        let tensor = try SampleReader.array(within: limits) { limit throws(DataError) in
+            try file.rows(rows, largestBytes: limit)
+        }
         return [port.name: try SampleReader.converted(tensor, for: port)]
     }
 }
@@ -71,7 +75,10 @@ private final class StoredArray {
 final class SampleReader {
     private let terms: InferenceTerms
     private let ports: [Graph.Port]
+    private let ceiling: MemoryCeiling
     private let pictures = ImageReader()
+    /// Bytes of pictures of this batch that are kept until they go through the model.
+    private var keptBytes = 0
     private var preset: ImagePreset?
     private var tokenizer: Tokenizer?
     private var texts: TextFile?
@@ -112,39 +119,69 @@ final class SampleReader {
     /// Texts are padded to a multiple of this, so that few lengths have to be prepared.
     static let lengthStep = 32
 
-    init(_ terms: InferenceTerms, _ ports: [Graph.Port]) {
+    init(_ terms: InferenceTerms, _ ports: [Graph.Port], _ ceiling: MemoryCeiling) {
         self.terms = terms
+        self.ceiling = ceiling
         self.ports = ports
     }
 
+    /// What was read before is not needed any more.
+    func batchBegins() { keptBytes = 0 }
+
     /// The inputs of a source in their order, each as it is or with why it cannot be used.
     ///
+    /// - Parameters:
+    ///   - source: A file, or rows of it.
+    ///   - descriptor: The file, open until the batch is done.
+    ///   - limits: Bounds of each input.
+    ///   - lane: Where the batch runs.
+    ///   - shouldStop: Asked on the way.
+    /// - Returns: A sample for each input, or why there is none.
     /// - Throws: `stopped`, and what keeps the whole source from being read.
     func samples(
-        of source: InferenceItem.Source, _ descriptor: Int32, limits: DecodeLimits, shouldStop: @escaping () -> Bool
+        of source: InferenceItem.Source, _ descriptor: Int32, limits: DecodeLimits, on lane: LaneChoice,
+        shouldStop: @escaping () -> Bool
     ) throws(DataError) -> [Result<Sample, DataError>] {
         if source.kind != .archive { arrays = nil }
         switch source.kind {
-        case .picture: return [.success(try picture(descriptor, limits, shouldStop))]
-        case .array: return try array(descriptor, source.rows)
-        case .archive: return try archive(descriptor, source.rows)
+        case .picture: return [.success(try picture(descriptor, limits, lane, shouldStop))]
+        case .array: return try array(descriptor, source.rows, limits)
+        case .archive:
+            return try ceiling.whileDecoding(on: lane, claimBytes: limits.maxWorkingBytes) { () throws(DataError) in
+                try archive(descriptor, source.rows, limits)
+            }
         case .lines, .jsonLines: return try text(descriptor, source)
         }
     }
 
     // MARK: Pictures
 
+    /// Pictures of a batch that together take more than half of its memory are read again when they go through the model.
     private func picture(
-        _ descriptor: Int32, _ limits: DecodeLimits, _ shouldStop: @escaping () -> Bool
+        _ descriptor: Int32, _ limits: DecodeLimits, _ lane: LaneChoice, _ shouldStop: @escaping () -> Bool
     ) throws(DataError) -> Sample {
         let port = try theInput(for: "a picture")
         let fitted: ImagePreset
         if let preset { fitted = preset } else { fitted = try terms.preset.fitted(to: port.type) }
         preset = fitted
-        let read = try pictures.read(
-            descriptor: descriptor, preset: fitted, as: port.type?.elementType ?? .float32, limits: limits,
-            shouldStop: shouldStop)
-        return Sample([port.name: read.tensor], placement: read.placement, damage: read.damage)
+        func read() throws(DataError) -> ImageReader.Result {
+            try ceiling.whileDecoding(on: lane, claimBytes: limits.maxWorkingBytes) { () throws(DataError) in
+                try pictures.read(
+                    descriptor: descriptor, preset: fitted, as: port.type?.elementType ?? .float32, limits: limits,
+                    shouldStop: shouldStop)
+            }
+        }
+        let first = try read()
+        keptBytes += first.tensor.byteCount
+        guard keptBytes > limits.maxWorkingBytes / 2, keptBytes > first.tensor.byteCount else {
+            return Sample([port.name: first.tensor], placement: first.placement, damage: first.damage)
+        }
+        keptBytes -= first.tensor.byteCount
+        let type = TensorType(first.tensor.elementType, extents: first.tensor.shape)
+        var sample = Sample([port.name: type]) { () throws(DataError) in [port.name: try read().tensor] }
+        sample.placement = first.placement
+        sample.damage = first.damage
+        return sample
     }
 
     private func theInput(for what: String) throws(DataError) -> Graph.Port {
@@ -158,21 +195,41 @@ final class SampleReader {
 
     // MARK: Arrays
 
-    private func array(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
+    private func array(
+        _ descriptor: Int32, _ rows: Range<Int>, _ limits: DecodeLimits
+    ) throws(DataError) -> [Result<Sample, DataError>] {
         let port = try theInput(for: "a .npy file")
         let file = try NPYFile(try OpenFile(descriptor: descriptor))
         guard file.hasRowsInOnePiece else {
-            let all = try Self.converted(try file.rows(rows, largestBytes: Self.largestBytes), for: port)
+            let stored = try Self.array(within: limits) { limit throws(DataError) in
+                try file.rows(rows, largestBytes: limit)
+            }
+            let all = try Self.converted(stored, for: port)
             return try (0..<rows.count).map { row throws(DataError) in
                 .success(Sample([port.name: try Batch.rows(row..<(row + 1), of: all)]))
             }
         }
-        let array = try StoredArray(file, for: port)
+        let array = try StoredArray(file, for: port, limits)
         return rows.map { .success(Sample($0, of: array)) }
     }
 
-    private func archive(_ descriptor: Int32, _ rows: Range<Int>) throws(DataError) -> [Result<Sample, DataError>] {
-        let tensors = try tensors(ofArchive: descriptor)
+    /// Reads an array of at most as many bytes as an input may have; one that only the memory is too small for may be tried
+    /// with more.
+    fileprivate static func array(
+        within limits: DecodeLimits, _ read: (_ largestBytes: Int) throws(DataError) -> Tensor
+    ) throws(DataError) -> Tensor {
+        do throws(DataError) {
+            return try read(min(largestBytes, limits.maxWorkingBytes))
+        } catch {
+            guard error.code == .tooLarge, limits.maxWorkingBytes < largestBytes else { throw error }
+            throw .memoryShare(error.sentence)
+        }
+    }
+
+    private func archive(
+        _ descriptor: Int32, _ rows: Range<Int>, _ limits: DecodeLimits
+    ) throws(DataError) -> [Result<Sample, DataError>] {
+        let tensors = try tensors(ofArchive: descriptor, limits)
         return try rows.map { row throws(DataError) in
             var sample: [String: Tensor] = [:]
             for (name, tensor) in tensors { sample[name] = try Batch.rows(row..<(row + 1), of: tensor) }
@@ -181,14 +238,18 @@ final class SampleReader {
     }
 
     /// Whole arrays: what is compressed cannot be read from the middle. They are kept for the batches that follow.
-    private func tensors(ofArchive descriptor: Int32) throws(DataError) -> [String: Tensor] {
+    private func tensors(
+        ofArchive descriptor: Int32, _ limits: DecodeLimits
+    ) throws(DataError) -> [String: Tensor] {
         let status = try Self.status(of: descriptor)
         if let arrays, arrays.key == FileKey(status), arrays.identity == FileIdentity(status) { return arrays.tensors }
         arrays = nil
         let file = try NPZFile(try OpenFile(descriptor: descriptor))
         var tensors: [String: Tensor] = [:]
         for port in ports {
-            let array = try file.array(port.name, largestBytes: Self.largestBytes)
+            let array = try Self.array(within: limits) { limit throws(DataError) in
+                try file.array(port.name, largestBytes: limit)
+            }
             tensors[port.name] = try Self.converted(array, for: port)
         }
         arrays = Arrays(key: FileKey(status), identity: FileIdentity(status), tensors: tensors)

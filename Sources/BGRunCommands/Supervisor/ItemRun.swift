@@ -527,6 +527,7 @@ final class ItemRun<Plan: WorkPlan> {
             }
             var order = plan.order(of: index, lane: lane, limits: limits)
             if mayStand.contains(index) { order.replaceOutputs() }
+            if terms.alone || settings.limits.workers == 1 { order.giveAllMemory() }
             let cores = min(settings.cores, self.terms?.concurrency ?? settings.cores)
             order.give(cores: Machine.share(of: cores, itemsLeft: plan.itemCount - index))
             let message: HostMessage

@@ -19,6 +19,7 @@ struct WorkerCommand: ParsableCommand {
         // As its supervisor, whose end it notices at their socket.
         for ignored in [SIGHUP, SIGPIPE] { signal(ignored, SIG_IGN) }
         volunteerForOutOfMemory()
+        Confinement.closeInherited(from: channel.descriptor + 1)
         let ceiling = MemoryCeiling()
         // Before there is another thread: that one would keep its rights.
         guard let start = try WorkerConfinement.begin(channel) else { return }
@@ -26,7 +27,7 @@ struct WorkerCommand: ParsableCommand {
         case .items(let work, let outputs, let permit, let entry):
             KeptMemory.begin(work)
             leaveWithSupervisor()
-            workOff(ItemConduct(channel, permit), ItemWorker(work, outputs, entry), ceiling)
+            workOff(ItemConduct(channel, permit), ItemWorker(work, outputs, entry, ceiling), ceiling)
         case .layingOut(let layingOut):
             leaveWithSupervisor()
             guard layingOut.run(ProcessInfo.processInfo.environment) else { throw ExitStatus.bug.code }
@@ -40,6 +41,7 @@ struct WorkerCommand: ParsableCommand {
             if let (order, environment, inputs) = conduct.nextItem() {
                 defer { for descriptor in inputs { close(descriptor) } }
                 for (name, value) in environment { setenv(name, value, 1) }
+                ceiling.fault = faults.hogging(order.input)
                 ceiling.hold(to: order)
                 faults.strike(order.input)
                 if let escape = WorkerEscapes.result(of: order.input, hooks) {
@@ -86,16 +88,18 @@ private final class ItemWorker {
     private let lanes = Lanes()
     private let outputs: OutputFolder
     private let entry: WeightEntry?
+    private let ceiling: MemoryCeiling
     private lazy var exporter = ImageExporter(lanes: lanes)
     private lazy var verifier = OutputVerifier()
     private let devices = InferenceDevices()
     private lazy var enhancer: Enhancer? =
-        if case .enhance(let terms, _) = work { Enhancer(terms, devices, entry) } else { nil }
+        if case .enhance(let terms, _) = work { Enhancer(terms, devices, entry, ceiling) } else { nil }
     private lazy var inference: InferenceWorker? =
-        if case .infer(let terms) = work { InferenceWorker(terms, devices, entry) } else { nil }
+        if case .infer(let terms) = work { InferenceWorker(terms, devices, entry, ceiling) } else { nil }
 
-    init(_ work: WorkerTerms.Work, _ outputs: OutputFolder, _ entry: WeightEntry?) {
+    init(_ work: WorkerTerms.Work, _ outputs: OutputFolder, _ entry: WeightEntry?, _ ceiling: MemoryCeiling) {
         self.entry = entry
+        self.ceiling = ceiling
         self.work = work
         self.outputs = outputs
     }
@@ -201,11 +205,10 @@ struct WorkerFaults {
         raise(SIGSEGV)
     }
 
-    func strike(_ input: String) {
-        if let crash, input.contains(crash) { Self.crash() }
-        if let die, input.contains(die) { raise(SIGKILL) }
-        // As a library that does not ask whether there is memory.
-        if let hog, input.contains(hog) {
+    /// What a library does that does not ask whether there is memory; nil for other inputs.
+    func hogging(_ input: String) -> (() -> Void)? {
+        guard let hog, input.contains(hog) else { return nil }
+        return {
             var blocks: [UnsafeMutableRawPointer] = []
             for _ in 0..<Self.hoggedBlocks {
                 guard let block = malloc(Self.hoggedBytes) else { abort() }
@@ -214,6 +217,11 @@ struct WorkerFaults {
             }
             for block in blocks { free(block) }
         }
+    }
+
+    func strike(_ input: String) {
+        if let crash, input.contains(crash) { Self.crash() }
+        if let die, input.contains(die) { raise(SIGKILL) }
         if let hang, input.contains(hang) {
             while true { pause() }
         }

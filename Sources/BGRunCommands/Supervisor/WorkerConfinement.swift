@@ -23,11 +23,10 @@ enum WorkerConfinement {
         case layingOut(LayingOut)
     }
 
-    /// Waits for the terms and takes them.
+    /// Waits for the terms and takes them. Descriptors that were inherited are closed before.
     ///
     /// - Returns: nil when the supervisor has gone instead.
     static func begin(_ channel: PacketChannel) throws -> Start? {
-        Confinement.closeInherited(from: channel.descriptor + 1)
         var descriptors: [Int32] = []
         let received = channel.receive(HostMessage.self, waiting: true, descriptors: &descriptors)
         guard case .message(let message) = received, let first = descriptors.first else { return nil }

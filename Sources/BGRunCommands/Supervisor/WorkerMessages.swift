@@ -74,6 +74,13 @@ enum WorkOrder: Codable, Sendable {
         self = .export(item)
     }
 
+    /// There is no larger share of memory to try it with.
+    mutating func giveAllMemory() {
+        guard case .infer(var item) = self else { return }
+        item.hasAllMemory = true
+        self = .infer(item)
+    }
+
     /// Path of the first input.
     var input: String {
         switch self {

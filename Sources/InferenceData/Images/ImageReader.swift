@@ -6,11 +6,13 @@ package import Inference
 /// Makes tensors from picture files: every format of the exporter, upright, in sRGB, clear parts over the preset's colour.
 /// Used by one thread; keeps its buffers between pictures.
 package final class ImageReader {
-    package struct Result: Sendable {
+    package struct Result {
         /// `[1, channels, height, width]`, or `[1, height, width, channels]`.
         package var tensor: Tensor
         package var placement: ImagePlacement
         package var header: ImageHeader
+        /// What the tensor lacks of the picture, where it was asked for and there is any.
+        package var bypassed: BypassedPicture?
         /// What the person should be told, e.g. `first page of 3`.
         package var notes: [String]
         /// What was wrong with the file, which was read nevertheless.
@@ -41,12 +43,16 @@ package final class ImageReader {
     ///   - preset: See ``ImagePreset/fitted(to:)``.
     ///   - elementType: `float32`, `float16`, `float64`, or `uint8` (rounded and clipped).
     ///   - limits: Checked before memory is reserved.
+    ///   - keepsBypassed: Alpha, and colours that go into a tensor of one channel, come with the result. Clear parts are not
+    ///     laid over a colour then: they have that of the nearest pixel that is seen.
     ///   - shouldStop: Asked between rows.
     /// - Returns: The tensor, and where its pixels come from.
-    /// - Throws: `notReadable`, `damaged`, `unsupported`, `tooLarge`, `mismatch` for a preset that contradicts itself, `stopped`.
+    /// - Throws: `notReadable`, `unknownFormat`, `damaged`, `unsupported`, `tooLarge`, `memoryShare`, `mismatch` for a preset
+    ///   that contradicts itself, `stopped`.
     package func read(
         descriptor: Int32, preset: ImagePreset, as elementType: ElementType = .float32,
-        limits: DecodeLimits = DecodeLimits(), shouldStop: @escaping () -> Bool = { false }
+        limits: DecodeLimits = DecodeLimits(), keepsBypassed: Bool = false,
+        shouldStop: @escaping () -> Bool = { false }
     ) throws(DataError) -> Result {
         defer { input.trim(above: Self.keptBytes) }
         do {
@@ -54,13 +60,16 @@ package final class ImageReader {
         } catch {
             throw Self.asDataError(error)
         }
-        return try read(bytes: input.bytes, preset: preset, as: elementType, limits: limits, shouldStop: shouldStop)
+        return try read(
+            bytes: input.bytes, preset: preset, as: elementType, limits: limits, keepsBypassed: keepsBypassed,
+            shouldStop: shouldStop)
     }
 
     /// The same of a file that lies in memory.
     package func read(
         bytes: UnsafeRawBufferPointer, preset: ImagePreset, as elementType: ElementType = .float32,
-        limits: DecodeLimits = DecodeLimits(), shouldStop: @escaping () -> Bool = { false }
+        limits: DecodeLimits = DecodeLimits(), keepsBypassed: Bool = false,
+        shouldStop: @escaping () -> Bool = { false }
     ) throws(DataError) -> Result {
         try preset.validate()
         defer {
@@ -68,7 +77,7 @@ package final class ImageReader {
             for scratch in [staging, resized, turned] { scratch.trim(above: Self.keptBytes) }
         }
         do {
-            return try make(bytes, preset, elementType, limits, CodecPulse { !shouldStop() })
+            return try make(bytes, preset, elementType, limits, keepsBypassed, CodecPulse { !shouldStop() })
         } catch {
             throw Self.asDataError(error)
         }
@@ -76,7 +85,7 @@ package final class ImageReader {
 
     private func make(
         _ bytes: UnsafeRawBufferPointer, _ preset: ImagePreset, _ elementType: ElementType, _ limits: DecodeLimits,
-        _ pulse: CodecPulse
+        _ keepsBypassed: Bool, _ pulse: CodecPulse
     ) throws -> Result {
         let decoder = try CodecRegistry.decoder(for: bytes, limits: limits)
         decoder.pulse = pulse
@@ -87,7 +96,14 @@ package final class ImageReader {
             height: orientation.isTransposed ? header.width : header.height)
         let writer = try ImageTensorWriter(preset, geometry: geometry, elementType: elementType)
         let eighths = preset.reducedDecoding ? Self.scale(decoder, geometry) : 8
-        try check(decoder, geometry, eighths, writer.byteCount, bytes.count, limits)
+        let lacksColors = preset.channels == .gray && !header.isGray
+        let bypasses = keepsBypassed && (header.hasAlpha || lacksColors)
+        var heldBytes = writer.byteCount + bytes.count
+        if bypasses {
+            heldBytes += BypassedPicture.byteCount(
+                width: geometry.columns.count, height: geometry.rows.count, hasAlpha: header.hasAlpha)
+        }
+        try check(decoder, geometry, eighths, heldBytes, limits)
 
         let color = try tables.color(of: header)
         let working = SourceReader.workingLayout(of: header)
@@ -106,7 +122,7 @@ package final class ImageReader {
                 sourceLength: source.height, offset: frame.y * factor, span: frame.height * factor,
                 outputLength: frame.resultHeight, filter: filter),
             curves: working == .rgba16 ? .identity : nil,
-            matte: header.hasAlpha ? preset.fill.map { Float($0) / 255 } : nil)
+            matte: header.hasAlpha && !bypasses ? preset.fill.map { Float($0) / 255 } : nil)
         var picture = try resize(source, plan, lane, pixelBytes: working.bytesPerPixel, pulse)
         if let transform = try color.transform(to: .srgb, layout: working) {
             transform.apply(
@@ -121,9 +137,18 @@ package final class ImageReader {
                 from: picture, width: plan.width, pixelBytes: working.bytesPerPixel, into: band)
             picture = band
         }
+        var bypassed: BypassedPicture?
+        if bypasses {
+            let kept = BypassedPicture(
+                picture, isWide: working == .rgba16, width: geometry.columns.count, hasAlpha: header.hasAlpha,
+                hasColors: lacksColors, lane: lane)
+            picture = kept.band
+            bypassed = kept
+        }
         return Result(
-            tensor: try writer.tensor(picture, isWide: working == .rgba16), placement: geometry.placement,
-            header: header, notes: header.notes + color.notes, damage: decoder.damage)
+            tensor: try writer.tensor(picture, isWide: bypasses || working == .rgba16),
+            placement: geometry.placement, header: header, bypassed: bypassed, notes: header.notes + color.notes,
+            damage: decoder.damage)
     }
 
     /// Decodes row by row and resamples as soon as the rows of a chunk are there.
@@ -165,7 +190,7 @@ package final class ImageReader {
 
     /// Sizes that follow from the header and the preset, before memory is reserved for them.
     private func check(
-        _ decoder: any ImageDecoder, _ geometry: ImageGeometry, _ eighths: Int, _ tensorBytes: Int, _ fileBytes: Int,
+        _ decoder: any ImageDecoder, _ geometry: ImageGeometry, _ eighths: Int, _ heldBytes: Int,
         _ limits: DecodeLimits
     ) throws(DataError) {
         let pixels = geometry.width.multipliedReportingOverflow(by: geometry.height)
@@ -175,11 +200,9 @@ package final class ImageReader {
         let reduction = max(1, Double(geometry.originalHeight) / Double(geometry.resizedHeight))
         let windowRows = Int(reduction * 16) + 64
         let bytes =
-            fileBytes + decoder.workingBytes(scaleEighths: eighths) + tensorBytes + pixels.partialValue * 16
+            heldBytes + decoder.workingBytes(scaleEighths: eighths) + pixels.partialValue * 16
             + decoder.header.width * windowRows * 24
-        guard bytes <= limits.maxWorkingBytes else {
-            throw .tooLarge("It takes \(bytes) bytes of memory; the limit is \(limits.maxWorkingBytes).")
-        }
+        guard bytes <= limits.maxWorkingBytes else { throw .memoryShare(bytes, of: limits.maxWorkingBytes) }
     }
 
     private static func asDataError(_ error: any Error) -> DataError {
@@ -189,8 +212,9 @@ package final class ImageReader {
         case let error as ExportFailure:
             let sentence = "The file cannot be used: \(error.reason)."
             switch error.code {
-            case "unknownFormat": return .damaged(sentence)
-            case "limit", "memoryShare": return .tooLarge(sentence)
+            case "unknownFormat": return DataError(code: .unknownFormat, sentence: sentence)
+            case "memoryShare": return DataError(code: .memoryShare, sentence: sentence)
+            case "limit": return .tooLarge(sentence)
             default: return .notReadable(sentence)
             }
         default: return .notReadable("\(error)")

@@ -9,7 +9,7 @@ package enum TiledRun {
     ///   - largestBytes: Of the result.
     ///   - model: Gives for a tile `[1, c, h, w]` the result `[1, d, h * factor, w * factor]`, with one whole factor.
     /// - Returns: float32 `[1, d, height * factor, width * factor]`.
-    /// - Throws: `mismatch` for other shapes, `tooLarge`, and what `model` throws.
+    /// - Throws: `mismatch` for other shapes, `memoryShare`, and what `model` throws.
     package static func run(
         _ picture: Tensor, plan: TilePlan, largestBytes: Int = 1 << 31,
         model: (Tensor) throws(DataError) -> Tensor
@@ -58,7 +58,7 @@ private struct JoinedTiles {
     private let height: Int
     private var values: [Float]
 
-    /// - Throws: `mismatch` where the first result is none of a picture, `tooLarge`.
+    /// - Throws: `mismatch` where the first result is none of a picture, `memoryShare`, `tooLarge`.
     init(_ result: Tensor, of tile: TilePlan.Tile, in plan: TilePlan, largestBytes: Int) throws(DataError) {
         guard result.shape.count == 4, result.shape[2] >= tile.height, result.shape[2] % tile.height == 0 else {
             throw Self.mismatch(result, tile)
@@ -70,7 +70,8 @@ private struct JoinedTiles {
         let shape = [1, channels, height, width]
         let count = try asDataError { () throws(ModelError) in try Extents.count(shape) }
         guard count <= largestBytes / MemoryLayout<Float>.stride else {
-            throw .tooLarge("The picture that the model makes would have the shape \(shape).")
+            let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: MemoryLayout<Float>.stride)
+            throw .memoryShare(isTooLarge ? .max : bytes, of: largestBytes)
         }
         values = [Float](repeating: 0, count: count)
     }

@@ -223,7 +223,7 @@ import Testing
         #expect(
             dataError { () throws(DataError) in
                 try ImageReader().read(descriptor: empty.descriptor, preset: .unit)
-            }?.code == .damaged)
+            }?.code == .unknownFormat)
         #expect(
             dataError { () throws(DataError) in
                 try ImageReader().read(descriptor: -1, preset: .unit)

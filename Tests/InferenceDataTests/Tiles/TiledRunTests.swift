@@ -93,7 +93,7 @@ import Testing
         let large = dataError { () throws(DataError) in
             try TiledRun.run(picture, plan: plan, largestBytes: 10_000) { $0 }
         }
-        #expect(large?.code == .tooLarge)
+        #expect(large?.code == .memoryShare)
     }
 
     @Test func anErrorOfTheModelEndsTheRun() throws {
