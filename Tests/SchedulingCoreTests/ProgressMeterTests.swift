@@ -44,7 +44,9 @@ import Testing
             var meter = ProgressMeter(itemsTotal: count, totalWeight: weights.reduce(0, +))
             var last = 0.0
             for (index, weight) in weights.enumerated() {
-                meter.progressed(worker: 1, weight: weight, fraction: .random(in: 0...1.5, using: &random))
+                meter.progressed(
+                    worker: 1, weight: weight, fraction: .random(in: 0...1.5, using: &random),
+                    at: .milliseconds(index * 100))
                 if Bool.random(using: &random) { meter.abandoned(worker: 1) }
                 let before = meter.snapshot(at: .milliseconds(index * 100)).fraction
                 #expect(before >= last && before < 1, "seed \(seed)")
@@ -65,6 +67,27 @@ import Testing
         let progress = meter.snapshot(at: .seconds(1))
         #expect(progress.fraction == 0.625)
         #expect(progress.secondsLeft == 3...3, "only what is left takes time")
+    }
+
+    @Test func longItemsThatEndAtOnceDoNotLookAsIfTheyHadTakenAMoment() throws {
+        // Three workers, items of ten minutes, which end within three seconds of each other.
+        var meter = ProgressMeter(itemsTotal: 30, totalWeight: 300)
+        for second in stride(from: 1.0, through: 1_250, by: 1) {
+            for worker in 0..<3 {
+                let time = Duration.seconds(second) + .milliseconds(worker)
+                let elapsed = second - Double(worker)
+                let (whole, part) = (Int(elapsed / 600), elapsed.truncatingRemainder(dividingBy: 600))
+                if elapsed > 0, part == 0 {
+                    meter.finished(worker: worker, weight: 10, megapixels: 24, failures: [false], at: time)
+                } else {
+                    meter.progressed(worker: worker, weight: 10, fraction: max(part, 0) / 600, at: time)
+                }
+                guard second > 10 else { continue }
+                let left = try #require(meter.snapshot(at: time).secondsLeft, "after \(second) s, in item \(whole)")
+                let wanted = 6_000 - second
+                #expect(left.lowerBound > wanted * 0.8 && left.upperBound < wanted * 1.25, "after \(second) s: \(left)")
+            }
+        }
     }
 
     @Test func failuresAreCountedAmongTheDone() {

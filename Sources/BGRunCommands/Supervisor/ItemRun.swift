@@ -231,7 +231,8 @@ final class ItemRun<Plan: WorkPlan> {
         case .progress(let done, let total):
             machine.progressed(worker: worker, at: now)
             if let item = inFlight[worker]?.item {
-                meter.progressed(worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)))
+                meter.progressed(
+                    worker: worker, weight: weight(item), fraction: Double(done) / Double(max(total, 1)), at: now)
             }
         case .silent(let seconds, let encode):
             let encode = encode.map { JobMachine.Encode(expected: .seconds($0.seconds), hearsStop: $0.hearsStop) }

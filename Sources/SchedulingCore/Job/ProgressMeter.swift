@@ -1,6 +1,7 @@
 package import TaskModel
 
-/// Estimates speed and time left from what was finished lately.
+/// Estimates speed and time left from what was done lately, parts of items included: an item may take longer than any span
+/// over which a rate is taken, and several may end within a moment after a long while.
 ///
 /// An item weighs what is known of it before it is opened (the bytes of its file). Items that had not to be done
 /// count as done, each as much as one of the others on average, but say nothing about speed.
@@ -16,6 +17,8 @@ package struct ProgressMeter: Sendable {
     /// Of two samples at least one lies this long after the one before it, so that a minute has some hundreds of them
     /// however short the items are.
     private static let grain: Duration = .milliseconds(250)
+    /// Before an item is finished, a rate takes so many seconds.
+    private static let firstSeconds = 2.0
 
     private let itemsTotal: Int
     private let totalWeight: Double
@@ -23,7 +26,8 @@ package struct ProgressMeter: Sendable {
     private var itemsSkipped = 0
     private var failures = 0
     private var doneWeight = 0.0
-    /// Running totals after finished items, oldest first; the first stands for the start, the last for the latest item.
+    private var doneMegapixels = 0.0
+    /// Running totals, parts of items included, oldest first; the first stands for the start, the last for the latest news.
     private var history: [Sample] = [Sample(time: .zero, weight: 0, megapixels: 0)]
     private var inFlight: [Int: Double] = [:]
     private var highestFraction = 0.0
@@ -42,8 +46,9 @@ package struct ProgressMeter: Sendable {
     }
 
     /// So much of a worker's item is done, 0 ... 1.
-    package mutating func progressed(worker: Int, weight: Double, fraction: Double) {
+    package mutating func progressed(worker: Int, weight: Double, fraction: Double, at now: Duration) {
         inFlight[worker] = weight * min(max(fraction, 0), 1)
+        note(at: now)
     }
 
     /// A worker's item ended; `failures` tells of each of its inputs whether it failed.
@@ -54,8 +59,15 @@ package struct ProgressMeter: Sendable {
         itemsDone += failed.count
         failures += failed.count { $0 }
         doneWeight += weight
-        let last = history[history.count - 1]
-        let sample = Sample(time: now, weight: last.weight + weight, megapixels: last.megapixels + megapixels)
+        doneMegapixels += megapixels
+        note(at: now)
+    }
+
+    /// What is done of all items, and of those in work.
+    private var progress: Double { doneWeight + inFlight.values.reduce(0, +) }
+
+    private mutating func note(at now: Duration) {
+        let sample = Sample(time: now, weight: progress, megapixels: doneMegapixels)
         if history.count > 1, now - history[history.count - 2].time < Self.grain {
             history[history.count - 1] = sample
         } else {
@@ -88,12 +100,11 @@ package struct ProgressMeter: Sendable {
     /// From now on the work has another share of the machine: what was before says nothing about the time left
     /// (rule 67).
     package mutating func shareChanged(at now: Duration) {
-        let last = history[history.count - 1]
-        history = [Sample(time: now, weight: last.weight, megapixels: last.megapixels)]
+        history = [Sample(time: now, weight: progress, megapixels: doneMegapixels)]
     }
 
     package mutating func snapshot(at now: Duration) -> ProgressSnapshot {
-        let progress = doneWeight + inFlight.values.reduce(0, +)
+        let progress = progress
         let worked = totalWeight > 0 ? progress / totalWeight : 0
         let skipped = itemsTotal > 0 ? Double(itemsSkipped) / Double(itemsTotal) : 0
         let fraction = itemsDone == itemsTotal ? 1 : min(skipped + (1 - skipped) * worked, 0.999)
@@ -113,11 +124,12 @@ package struct ProgressMeter: Sendable {
 
     /// Weight and megapixels per second from the last sample before the span up to now.
     private func rate(over seconds: Double, at now: Duration) -> (weight: Double, megapixels: Double)? {
-        guard history.count > 1, let last = history.last else { return nil }
+        guard history.count > 1 else { return nil }
         let begin = now - .seconds(seconds)
         let first = history.last { $0.time <= begin } ?? history[0]
         let span = (now - first.time).inSeconds
-        guard span > 0, last.time > first.time else { return nil }
-        return ((last.weight - first.weight) / span, (last.megapixels - first.megapixels) / span)
+        // The first moments of the first items go into what is done once.
+        guard span > 0, doneWeight > 0 || span >= Self.firstSeconds else { return nil }
+        return ((progress - first.weight) / span, (doneMegapixels - first.megapixels) / span)
     }
 }
