@@ -65,7 +65,7 @@ final class Enhancer {
         let picture = read.tensor
         result.inputPixels = picture.pictureSize.width * picture.pictureSize.height
         let heldBytes = picture.byteCount + (read.bypassed?.byteCount ?? 0)
-        let made = try enhanced(picture, models, port, on: item.lane, within: max(claim - heldBytes, 1), pulse)
+        let made = try enhanced(picture, models, port, on: item.lane, within: claim, heldBytes: heldBytes, pulse)
         pulse.runsModel(false)
         try pulse.goOn(after: 0)
         if let note = read.bypassed?.note(resultChannels: made.channelCount, of: made.pictureSize) {
@@ -95,16 +95,19 @@ final class Enhancer {
     /// What the model makes of a picture, tile by tile.
     private func enhanced(
         _ picture: Tensor, _ models: PreparedModels, _ port: String, on lane: LaneChoice, within allowedBytes: Int,
-        _ pulse: BatchPulse
+        heldBytes: Int, _ pulse: BatchPulse
     ) throws -> Tensor {
         let size = picture.pictureSize
         let plan = try TilePlan(width: size.width, height: size.height, tile: terms.tile, margin: terms.margin)
         var left = plan.tiles.count
-        return try TiledRun.run(picture, plan: plan, largestBytes: allowedBytes) { tile throws(DataError) in
+        return try TiledRun.run(
+            picture, plan: plan, largestBytes: allowedBytes, heldBytes: heldBytes
+        ) { tile throws(DataError) in
             let outputs: [String: Tensor]
             do {
                 let type = TensorType(tile.elementType, extents: tile.shape)
-                let prepared = try models.prepared(for: [port: type], on: lane, within: allowedBytes)
+                let prepared = try models.prepared(
+                    for: [port: type], on: lane, within: allowedBytes, heldBytes: heldBytes)
                 pulse.expect(steps: prepared.steps * left)
                 left -= 1
                 outputs = try prepared.execute([port: tile]) { !pulse.passes($0) }

@@ -74,19 +74,18 @@ final class PreparedModels {
         return prepared
     }
 
-    /// The same, where what it needs fits into so many bytes of memory. That is looked at before memory is taken for it, as
-    /// far as it is known by then.
+    /// The same, where what it needs fits into so many bytes of memory beside what is held already. That is looked at before
+    /// memory is taken for it, as far as it is known by then.
     ///
     /// - Throws: `DataError` of the code `memoryShare`, and as ``CompiledModel`` does.
     func prepared(
-        for single: [String: TensorType], on lane: LaneChoice, within allowedBytes: Int
+        for single: [String: TensorType], on lane: LaneChoice, within allowedBytes: Int, heldBytes: Int = 0
     ) throws -> Prepared {
-        let least = try leastByteCount(for: single, on: lane)
+        let least = try leastByteCount(for: single, on: lane) + heldBytes
         guard least <= allowedBytes else { throw DataError.memoryShare(least, of: allowedBytes) }
         let prepared = try prepared(for: single, on: lane)
-        guard prepared.byteCount <= allowedBytes else {
-            throw DataError.memoryShare(prepared.byteCount, of: allowedBytes)
-        }
+        let bytes = prepared.byteCount + heldBytes
+        guard bytes <= allowedBytes else { throw DataError.memoryShare(bytes, of: allowedBytes) }
         return prepared
     }
 

@@ -6,12 +6,13 @@ package enum TiledRun {
     /// - Parameters:
     ///   - picture: float32 `[1, channels, height, width]`.
     ///   - plan: For a picture of that size.
-    ///   - largestBytes: Of the result.
+    ///   - largestBytes: What the result may have together with `heldBytes`.
+    ///   - heldBytes: Bytes that are held beside it.
     ///   - model: Gives for a tile `[1, c, h, w]` the result `[1, d, h * factor, w * factor]`, with one whole factor.
     /// - Returns: float32 `[1, d, height * factor, width * factor]`.
     /// - Throws: `mismatch` for other shapes, `memoryShare`, and what `model` throws.
     package static func run(
-        _ picture: Tensor, plan: TilePlan, largestBytes: Int = 1 << 31,
+        _ picture: Tensor, plan: TilePlan, largestBytes: Int = 1 << 31, heldBytes: Int = 0,
         model: (Tensor) throws(DataError) -> Tensor
     ) throws(DataError) -> Tensor {
         guard picture.elementType == .float32, picture.shape.count == 4, picture.shape[0] == 1,
@@ -24,7 +25,9 @@ package enum TiledRun {
         var joined: JoinedTiles?
         for tile in plan.tiles {
             let result = try model(try Self.cut(picture, tile))
-            if joined == nil { joined = try JoinedTiles(result, of: tile, in: plan, largestBytes: largestBytes) }
+            if joined == nil {
+                joined = try JoinedTiles(result, of: tile, in: plan, largestBytes: largestBytes, heldBytes: heldBytes)
+            }
             try joined?.add(result, of: tile)
         }
         guard let joined else { preconditionFailure("a plan without tiles") }
@@ -59,7 +62,9 @@ private struct JoinedTiles {
     private var values: [Float]
 
     /// - Throws: `mismatch` where the first result is none of a picture, `memoryShare`, `tooLarge`.
-    init(_ result: Tensor, of tile: TilePlan.Tile, in plan: TilePlan, largestBytes: Int) throws(DataError) {
+    init(
+        _ result: Tensor, of tile: TilePlan.Tile, in plan: TilePlan, largestBytes: Int, heldBytes: Int
+    ) throws(DataError) {
         guard result.shape.count == 4, result.shape[2] >= tile.height, result.shape[2] % tile.height == 0 else {
             throw Self.mismatch(result, tile)
         }
@@ -69,9 +74,10 @@ private struct JoinedTiles {
         height = plan.height * factor
         let shape = [1, channels, height, width]
         let count = try asDataError { () throws(ModelError) in try Extents.count(shape) }
-        guard count <= largestBytes / MemoryLayout<Float>.stride else {
+        guard count <= (largestBytes - heldBytes) / MemoryLayout<Float>.stride else {
             let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: MemoryLayout<Float>.stride)
-            throw .memoryShare(isTooLarge ? .max : bytes, of: largestBytes)
+            let (sum, overflow) = bytes.addingReportingOverflow(heldBytes)
+            throw .memoryShare(isTooLarge || overflow ? .max : sum, of: largestBytes)
         }
         values = [Float](repeating: 0, count: count)
     }
