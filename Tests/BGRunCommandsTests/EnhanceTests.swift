@@ -227,6 +227,15 @@ import Testing
         #expect((zip(whole.values, tiles.values).map { abs($0 - $1) }.max() ?? 1) <= 1.01 / 255)
     }
 
+    @Test func aPictureThatIsSmallerThanAModelOfAFixedSizeGoesThroughIt() throws {
+        try PictureFile.write([200, 90, 40, 255], width: 21, height: 9, to: place.path + "/small.png")
+        try place.write(try SmallModel.doubling(side: 48), to: "x2.onnx")
+        let ended = try place.bgrun("enhance", "small.png", "--model", "x2.onnx", "--out", "out")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let made = try pixels("out/small.png")
+        #expect(made.width == 42 && made.height == 18)
+    }
+
     @Test func aJobWithAModelOfAFixedSizeIsTheSameJobAfterAKill() throws {
         try place.putPhotos(3)
         try place.write(try SmallModel.doubling(side: 64), to: "x2.onnx")

@@ -110,8 +110,14 @@ struct EnhanceWork: Work {
 }
 
 extension TensorType {
-    /// The side of the pictures that an input takes, where the model says it.
+    /// The side of the pictures that an input takes, where the model says it; the shorter one, where they differ.
     fileprivate var fixedSide: Int? { shape?.compactMap(\.extent).filter { $0 > 3 }.min() }
+
+    /// What an input takes at least, 1 along a side that the model leaves open.
+    var fixedSize: (width: Int, height: Int) {
+        guard let shape, shape.count == 4 else { return (1, 1) }
+        return (shape[3].extent ?? 1, shape[2].extent ?? 1)
+    }
 
     /// How a picture of any size becomes an input of this type: channels and layout follow it, and nothing is resized.
     ///

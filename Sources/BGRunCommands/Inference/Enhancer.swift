@@ -101,7 +101,8 @@ final class Enhancer {
         let plan = try TilePlan(width: size.width, height: size.height, tile: terms.tile, margin: terms.margin)
         var left = plan.tiles.count
         return try TiledRun.run(
-            picture, plan: plan, largestBytes: allowedBytes, heldBytes: heldBytes
+            picture, plan: plan, least: models.ports[0].type?.fixedSize ?? (1, 1), largestBytes: allowedBytes,
+            heldBytes: heldBytes
         ) { tile throws(DataError) in
             let outputs: [String: Tensor]
             do {

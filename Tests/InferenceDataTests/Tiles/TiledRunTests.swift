@@ -96,6 +96,26 @@ import Testing
         #expect(large?.code == .memoryShare)
     }
 
+    @Test func whatIsSmallerThanTheModelTakesIsRepeatedAtItsEnds() throws {
+        for (width, height) in [(9, 5), (30, 7), (6, 40), (1, 1)] {
+            let picture = try Self.picture(width, height)
+            let plan = try TilePlan(width: width, height: height, tile: 16, margin: 4)
+            let tiled = try TiledRun.run(picture, plan: plan, least: (20, 16)) { tile throws(DataError) in
+                #expect(tile.shape == [1, 3, 16, 20])
+                // Each pixel has the value of the one before it, at the ends of what is repeated too.
+                let values = tile.elements(as: Float.self)
+                let seen = min(width, 16)
+                for row in 0..<48 {
+                    let line = values[(row * 20)..<(row * 20 + 20)]
+                    #expect(line.dropFirst(seen).allSatisfy { $0 == line[line.startIndex + seen - 1] })
+                }
+                return tile
+            }
+            #expect(tiled.shape == picture.shape)
+            #expect(tiled.elements(as: Float.self) == picture.elements(as: Float.self))
+        }
+    }
+
     @Test func anErrorOfTheModelEndsTheRun() throws {
         let picture = try Self.picture(40, 40)
         let plan = try TilePlan(width: 40, height: 40, tile: 24, margin: 4)
