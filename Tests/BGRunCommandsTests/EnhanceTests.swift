@@ -176,7 +176,7 @@ import Testing
         #expect(ended.errors.contains("MiB of memory; 64 MiB are allowed."), "\(ended.errors)")
         #expect(try place.contents("out").keys.elementsEqual(["photo-0001.png"]))
         // What its worker has no room for beside others is made alone.
-        let shared = try enhance("--out", "shared", "--memory", "600M", "--workers", "6")
+        let shared = try enhance("--out", "shared", "--memory", "400M", "--workers", "6")
         #expect(shared.status == 0, "\(shared.errors)")
         #expect(try place.contents("shared").count == 2)
     }

@@ -206,7 +206,7 @@ import Testing
 
     @Test func aBatchWhosePicturesTogetherNeedMoreMemoryThanThereIsGivesTheSame() throws {
         try place.putPhotos()
-        try place.write(try SmallModel.unchanging(channels: 3), to: "model.onnx")
+        try place.write(try SmallModel.unchanging(channels: 3, width: 480, height: 320), to: "model.onnx")
         for (folder, memory) in [("ample", "1G"), ("scarce", "8M")] {
             let ended = try place.infer(
                 "photos", "--out", folder, "--preset", "unit", "--memory", memory, "--workers", "1", "--batch", "12")

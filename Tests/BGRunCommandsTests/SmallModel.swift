@@ -88,9 +88,9 @@ enum SmallModel {
     }
 
     /// A model that leaves pictures of so many channels as they are.
-    static func unchanging(channels: Int) throws -> Data {
+    static func unchanging(channels: Int, width: Any = "width", height: Any = "height") throws -> Data {
         let graph = ModelParts.graph(
-            inputs: [ModelParts.port("image", [1, channels, "height", "width"] as [Any])], outputs: ["same"],
+            inputs: [ModelParts.port("image", [1, channels, height, width] as [Any])], outputs: ["same"],
             nodes: [ModelParts.node("Relu", ["image"], ["same"])], initialisers: [])
         return try ModelParts.model(graph).serializedData()
     }
