@@ -12,6 +12,9 @@ struct TIFFStructure {
     /// Types of eight bytes that only BigTIFF has: LONG8, SLONG8 and IFD8.
     static let longTypes = 16...18
 
+    /// More values are claimed by no entry that is believed.
+    private static let mostValues = 1 << 40
+
     let bytes: UnsafeRawBufferPointer
     let isLittle: Bool
     /// What stands behind the byte order: 42, or 43 for BigTIFF.
@@ -41,6 +44,14 @@ struct TIFFStructure {
         number(at: entry.value.lowerBound, bytes: valueBytes(entry.type) ?? 0)
     }
 
+    /// All numbers of an entry whose type is one of whole numbers of 8 to 64 bits, at most `count` of them.
+    func numbers(of entry: Entry, atMost count: Int) -> [Int] {
+        guard let size = valueBytes(entry.type), size <= (isBig ? 8 : 4) else { return [] }
+        return (0..<min(entry.count, count)).compactMap {
+            number(at: entry.value.lowerBound + $0 * size, bytes: size)
+        }
+    }
+
     /// The first number of an entry whose type is a ratio of whole numbers.
     func ratio(of entry: Entry) -> Double? {
         let start = entry.value.lowerBound
@@ -50,12 +61,28 @@ struct TIFFStructure {
         return Double(numerator) / Double(denominator)
     }
 
-    var firstDirectory: [Entry] { directory(at: (isBig ? number(at: 8, bytes: 8) : number(at: 4, bytes: 4)) ?? 0) }
+    /// Where the first directory begins; 0 where that is not said.
+    var firstPlace: Int { (isBig ? number(at: 8, bytes: 8) : number(at: 4, bytes: 4)) ?? 0 }
+
+    var firstDirectory: [Entry] { directory(at: firstPlace) }
 
     /// The entries of a directory whose values lie within the bytes.
-    func directory(at offset: Int) -> [Entry] {
-        // Counts, entries, and what is left in an entry for its value.
-        let (countBytes, entryBytes, room) = isBig ? (8, 20, 8) : (2, 12, 4)
+    func directory(at offset: Int) -> [Entry] { claims(at: offset).filter { $0.value.upperBound <= bytes.count } }
+
+    /// Bytes of the count in front of a directory's entries, of an entry, and of what is left in it for its value.
+    private var sizes: (count: Int, entry: Int, room: Int) { isBig ? (8, 20, 8) : (2, 12, 4) }
+
+    /// Where the directory behind this one begins; 0 where there is none.
+    func place(behind offset: Int) -> Int {
+        guard (1...bytes.count).contains(offset), let count = number(at: offset, bytes: sizes.count),
+            (0...0xFFFF).contains(count)
+        else { return 0 }
+        return number(at: offset + sizes.count + count * sizes.entry, bytes: sizes.room) ?? 0
+    }
+
+    /// All entries of a directory, those too whose values are said to lie behind the bytes.
+    func claims(at offset: Int) -> [Entry] {
+        let (countBytes, entryBytes, room) = sizes
         guard offset >= (isBig ? 16 : 8), offset <= bytes.count, let count = number(at: offset, bytes: countBytes),
             (0...0xFFFF).contains(count)
         else { return [] }
@@ -66,10 +93,10 @@ struct TIFFStructure {
                 let values = number(at: start + 4, bytes: room), let pointer = number(at: start + 4 + room, bytes: room)
             else { break }
             // Numbers with the highest of their 64 bits set come as negative ones.
-            guard let size = valueBytes(type), (0...bytes.count).contains(values) else { continue }
+            guard let size = valueBytes(type), (0...Self.mostValues).contains(values) else { continue }
             let length = size * values
             let valueStart = length <= room ? start + 4 + room : pointer
-            guard valueStart >= 0, length <= bytes.count, valueStart <= bytes.count - length else { continue }
+            guard (0...Int.max / 2).contains(valueStart) else { continue }
             entries.append(Entry(tag: tag, type: type, count: values, value: valueStart..<valueStart + length))
         }
         return entries

@@ -30,6 +30,8 @@ typedef struct gif_state {
     size_t position;
     GifFileType *file;
     int transparent;
+    /// The file goes on to its last byte, which says so.
+    int has_end;
     /// The first frame, whose rows the library is about to decode.
     GifImageDesc frame;
     GifByteType *line;
@@ -117,6 +119,7 @@ static int count_frames(gif_state *state) {
             if (!pass_rows(state)) break;
         }
     }
+    state->has_end = record == TERMINATE_RECORD_TYPE;
     return count;
 }
 
@@ -192,6 +195,7 @@ static ic_status decode_gif(void *opaque, const ic_picture_info *info, ic_pictur
         int y = state->frame.Top + place(row, state->frame.Height, state->frame.Interlace);
         color_row(state, colors, target->rows + (size_t)y * target->stride_bytes + (size_t)state->frame.Left * 4);
     }
+    if (!state->has_end) snprintf(target->damage, sizeof target->damage, "The GIF ends early or is damaged");
     return IC_OK;
 }
 

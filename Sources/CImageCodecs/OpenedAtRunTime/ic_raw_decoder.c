@@ -1,4 +1,5 @@
 #include <libraw/libraw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,11 @@ extern void omp_set_num_threads(int count);
     FUNCTION(libraw_init)                                                                                              \
     FUNCTION(libraw_open_buffer)                                                                                       \
     FUNCTION(libraw_recycle)                                                                                           \
+    FUNCTION(libraw_set_dataerror_handler)                                                                             \
     FUNCTION(libraw_set_progress_handler)                                                                              \
     FUNCTION(libraw_strerror)                                                                                          \
     FUNCTION(libraw_unpack)                                                                                            \
+    FUNCTION(libraw_unpack_function_name)                                                                              \
     FUNCTION(libraw_unpack_thumb)                                                                                      \
     FUNCTION(omp_set_num_threads)
 
@@ -30,7 +33,27 @@ typedef struct raw_state {
     const ic_raw_table *raw;
     ic_picture_source source;
     libraw_data_t *data;
+    /// Some of the sensor's values cannot be what was written. The library goes on, and says so by a call alone.
+    int has_bad_values;
+    int is_packed_otherwise;
 } raw_state;
+
+static void keep_bad_values(void *opaque, const char *file, const int place) {
+    (void)file;
+    (void)place;
+    ((raw_state *)opaque)->has_bad_values = 1;
+}
+
+/// Whether values are packed in a way that the library knows and was built without: it calls that damage.
+static int is_packed_otherwise(const raw_state *state) {
+    static const char *const missing[] = {
+        "deflate_dng_load_raw()", "float_dng_load_raw_placeholder()", "vc5_dng_load_raw_placeholder()"};
+    const char *name = state->raw->libraw_unpack_function_name(state->data);
+    for (size_t i = 0; name && i < sizeof missing / sizeof missing[0]; i++) {
+        if (strcmp(name, missing[i]) == 0) return 1;
+    }
+    return 0;
+}
 
 /// Begins with the file, whatever was done with it before; settings stay. Returns the library's code.
 static int begin(raw_state *state) {
@@ -44,6 +67,9 @@ static ic_status fail(const raw_state *state, int code, ic_error *error) {
     // Positive codes are those of the system.
     if (code == LIBRAW_UNSUFFICIENT_MEMORY) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for developing");
     if (code == LIBRAW_CANCELLED_BY_CALLBACK) return ic_fail(error, IC_STOPPED, "Asked to stop");
+    if (code == LIBRAW_DATA_ERROR && state->is_packed_otherwise) {
+        return ic_fail(error, IC_UNSUPPORTED, "Camera raw: its values are packed in a way that is not supported");
+    }
     const char *reason = code < 0 ? state->raw->libraw_strerror(code) : "it cannot be read";
     int is_unknown = code == LIBRAW_FILE_UNSUPPORTED || code == LIBRAW_NOT_IMPLEMENTED;
     if (code == LIBRAW_TOO_BIG) return ic_fail(error, IC_LIMIT, "Camera raw: %s", reason);
@@ -69,8 +95,10 @@ static ic_status open_raw(const ic_picture_source *source, void **opaque, ic_pic
     state->source = *source;
     state->data = raw->libraw_init(0);
     if (!state->data) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for developing");
+    raw->libraw_set_dataerror_handler(state->data, keep_bad_values, state);
     int code = begin(state);
     if (code != LIBRAW_SUCCESS) return fail(state, code, error);
+    state->is_packed_otherwise = is_packed_otherwise(state);
     libraw_output_params_t *params = &state->data->params;
     params->use_camera_wb = 1;
     params->output_bps = 16;
@@ -130,7 +158,14 @@ static ic_status decode_raw(void *opaque, const ic_picture_info *info, ic_pictur
     raw->omp_set_num_threads(1);
     raw->libraw_set_progress_handler(state->data, watch, target);
     int code = begin(state);
+    state->has_bad_values = 0;
+    // A decoder of JPEG within it prints its warnings.
+    ic_quiet_begin();
     if (code == LIBRAW_SUCCESS) code = raw->libraw_unpack(state->data);
+    ic_quiet_end();
+    if (code == LIBRAW_SUCCESS && state->has_bad_values) {
+        snprintf(target->damage, sizeof target->damage, "Some of the raw file's values are damaged or missing");
+    }
     if (code == LIBRAW_SUCCESS) code = raw->libraw_dcraw_process(state->data);
     if (code != LIBRAW_SUCCESS) return fail(state, code, error);
     libraw_processed_image_t *image = raw->libraw_dcraw_make_mem_image(state->data, &code);

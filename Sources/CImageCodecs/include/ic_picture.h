@@ -24,6 +24,8 @@ typedef struct ic_picture_info {
     int32_t frames;
     /// Pictures that belong together, of which the main one is decoded.
     int32_t pictures;
+    /// What the user should be told, as part of a sentence; NULL for nothing. Lives on.
+    const char *note;
     /// What the colours are by ITU-T H.273 where the file has no profile; 2 where it does not say.
     int32_t primaries;
     int32_t transfer;

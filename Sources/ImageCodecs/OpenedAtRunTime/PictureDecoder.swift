@@ -10,6 +10,8 @@ final class PictureDecoder: ImageDecoder {
     }
     private let handle: OpaquePointer
     private let bytesHeld: Int
+    /// What the file says of itself, whatever the library makes of it.
+    private let fileDamage: String?
     private var canvas: UnsafeMutableRawPointer?
     private var nextRow = 0
 
@@ -17,13 +19,17 @@ final class PictureDecoder: ImageDecoder {
         guard let library = format.library else { preconditionFailure("\(format) needs no library") }
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_picture_info()
+        let raw = format == .raw ? RawExtent(bytes) : nil
+        if let raw, raw.damage == nil, let obstacle = raw.obstacle { throw CodecError(.unsupported, obstacle) }
+        fileDamage = raw?.damage ?? (BoxChain.isCutOff(bytes, of: format) ? "The file ends early" : nil)
         do throws(CodecError) {
             handle = try opened {
                 ic_picture_decoder_open(
                     library.forC, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
             }
         } catch {
-            var error = error
+            // What is cut off may look like a kind that the library does not know.
+            var error = error.code == .unsupported ? raw?.damage.map { CodecError(.damaged, $0) } ?? error : error
             error.workingBytes = min(Int(info.bytes_held), max(limits.maxWorkingBytes - file.count, 0))
             throw error
         }
@@ -59,6 +65,7 @@ final class PictureDecoder: ImageDecoder {
             metadata.leftOut.append("\(blocks) left out")
         }
         var notes = coded.note.map { [$0] } ?? []
+        if let note = info.note { notes.append(String(cString: note)) }
         switch (info.frames, info.pictures) {
         case (1, 1): break
         case (0, _): notes.append("the first frame of an animation")
@@ -98,6 +105,7 @@ final class PictureDecoder: ImageDecoder {
     }
 
     var damage: [String] {
-        ic_picture_decoder_damage(handle).map { [String(cString: $0)] } ?? []
+        if let damage = ic_picture_decoder_damage(handle) { return [String(cString: damage)] }
+        return fileDamage.map { [$0] } ?? []
     }
 }

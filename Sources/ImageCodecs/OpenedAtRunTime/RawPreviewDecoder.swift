@@ -11,9 +11,15 @@ final class RawPreviewDecoder: ImageDecoder {
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(CodecError) {
         let file = bytes.bindMemory(to: UInt8.self)
         var info = ic_picture_info()
-        let handle = try opened {
-            ic_picture_decoder_open(
-                IC_LIBRARY_RAW, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
+        let handle: OpaquePointer
+        do throws(CodecError) {
+            handle = try opened {
+                ic_picture_decoder_open(
+                    IC_LIBRARY_RAW, file.baseAddress, file.count, Int64(limits.maxPixels), &info, &$0)
+            }
+        } catch {
+            guard error.code == .unsupported, let damage = RawExtent(bytes).damage else { throw error }
+            throw CodecError(.damaged, damage)
         }
         var start: UnsafePointer<UInt8>?
         var count = 0

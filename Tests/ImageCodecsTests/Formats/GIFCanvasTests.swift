@@ -48,6 +48,13 @@ struct GIFCanvasTests {
     }
 
     @Test
+    func `a file without its last byte ends early`() throws {
+        let decoded = try decode(Array(sound.dropLast()))
+        #expect(decoded.picture == picture)
+        #expect(decoded.damage == ["The GIF ends early or is damaged"])
+    }
+
+    @Test
     func `memory is claimed for the grown size, and limits hold for it`() throws {
         let small = try workingBytes(file(screen: (64, 48)))
         #expect(try workingBytes(file(screen: (0, 0))) == small)

@@ -15,8 +15,9 @@ enum CameraRaw {
     /// Whether a TIFF is one: most cameras write one, whose first page is a small preview or the sensor's values.
     static func isStored(in tiff: UnsafeRawBufferPointer) -> Bool {
         guard let structure = TIFFStructure(tiff) else { return false }
-        // Canon's CR2 says so behind the header.
+        // Canon's CR2 and Phase One's IIQ say so behind the header.
         if tiff[8..<10].elementsEqual("CR".utf8) { return true }
+        if tiff[8..<12].elementsEqual("IIII".utf8) || tiff[8..<12].elementsEqual("MMMM".utf8) { return true }
         let first = structure.firstDirectory
         func number(_ tag: Int) -> Int? {
             first.first { $0.tag == tag }.flatMap(structure.number(of:))
