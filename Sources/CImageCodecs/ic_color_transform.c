@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,31 @@ static int list_gray_codes(ic_color_transform *transform) {
     return 1;
 }
 
+/// Whether white and black by a profile can be those of a picture: what is not a number, white without light, or of a colour
+/// far from any white, is no profile's that was made from a device.
+static int is_possible(cmsContext context, cmsHPROFILE source, cmsColorSpaceSignature kind) {
+    const cmsUInt32Number input = kind == cmsSigCmykData   ? TYPE_CMYK_DBL
+                                  : kind == cmsSigGrayData ? TYPE_GRAY_DBL
+                                                           : TYPE_RGB_DBL;
+    const double lightest = kind == cmsSigCmykData ? 0 : 1, darkest = kind == cmsSigCmykData ? 100 : 0;
+    const double corners[2][4] = {{lightest, lightest, lightest, lightest}, {darkest, darkest, darkest, darkest}};
+    cmsCIEXYZ light[2];
+    cmsHPROFILE xyz = cmsCreateXYZProfileTHR(context);
+    cmsHTRANSFORM transform = xyz ? cmsCreateTransformTHR(
+                                        context, source, input, xyz, TYPE_XYZ_DBL, INTENT_RELATIVE_COLORIMETRIC,
+                                        cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE)
+                                  : NULL;
+    for (int i = 0; i < 2 && transform; i++) cmsDoTransform(transform, corners[i], &light[i], 1);
+    if (xyz) cmsCloseProfile(xyz);
+    if (!transform) return 0;
+    cmsDeleteTransform(transform);
+    const cmsCIEXYZ *white = &light[0], *black = &light[1];
+    // Each is false for what is not a number.
+    int has_light = fabs(white->Y - black->Y) > 0.02 && white->Y > -1 && white->Y < 10 && black->Y < 10;
+    double most = fmax(white->Y, black->Y);
+    return has_light && fabs(white->X) < 4 * most && fabs(white->Z) < 4 * most;
+}
+
 static ic_status connect(
     ic_color_transform *transform, cmsHPROFILE source, cmsHPROFILE target, ic_color_layout layout, ic_error *error) {
     cmsColorSpaceSignature kind = cmsGetColorSpace(source);
@@ -52,6 +78,9 @@ static ic_status connect(
         input = format(layout, PT_GRAY, 1);
     } else {
         return ic_fail(error, IC_UNSUPPORTED, "The colour profile is neither for RGB nor for gray");
+    }
+    if (!is_possible(transform->context, source, kind)) {
+        return ic_fail(error, IC_UNSUPPORTED, "The colour profile has no white that can be");
     }
     if (cmsGetColorSpace(target) != cmsSigRgbData) {
         return ic_fail(error, IC_UNSUPPORTED, "The colour profile to convert to is not for RGB");

@@ -103,6 +103,23 @@ struct ColorTests {
         #expect(abs(curves.matrix[3...5].reduce(0, +) - 1) < 0.001)
     }
 
+    @Test
+    func `a matrix profile whose white cannot be is refused`() {
+        var impossible = BuiltInProfile.displayP3.bytes
+        // Its three columns: no light of red and blue, and green of none that there is (ICC.1, section 9.2).
+        for tag in ["rXYZ", "gXYZ", "bXYZ"] {
+            guard let entry = impossible.firstRange(of: Array(tag.utf8)) else { continue }
+            let start = impossible[entry.upperBound..<entry.upperBound + 4].reduce(0) { $0 << 8 | Int($1) } + 8
+            impossible.replaceSubrange(start..<start + 12, with: [UInt8](repeating: 0, count: 12))
+            if tag == "gXYZ" { impossible[start] = 0x80 }
+        }
+        for layout in [PixelLayout.rgbx8, .rgba16, .rgbaF32] {
+            #expect(throws: CodecError(.unsupported, "The colour profile has no white that can be")) {
+                try ColorTransform(from: impossible, layout: layout, to: .sRGB)
+            }
+        }
+    }
+
     /// A gray profile whose codes are linear light: header, one tag, and its curve of gamma 1 (ICC.1, section 10.6).
     private static let linearGray: [UInt8] = {
         var bytes = [UInt8](repeating: 0, count: 128)

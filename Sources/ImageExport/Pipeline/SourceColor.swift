@@ -15,10 +15,12 @@ package struct SourceColor {
     package struct Origin: Equatable {
         var icc: [UInt8]?
         var layout: PixelLayout
+        var isGray: Bool
 
         package init(_ header: ImageHeader) {
             icc = header.metadata.icc
             layout = header.layout
+            isGray = header.isGray
             if icc == nil, layout != .cmyk8, header.metadata.isMarkedAdobeRGB { icc = BuiltInProfile.adobeRGB.bytes }
         }
     }
@@ -42,7 +44,11 @@ package struct SourceColor {
             toRGB = nil
             do {
                 _ = try profile.map { profile throws(CodecError) in
-                    try ColorTransform(from: profile, layout: origin.layout, to: .sRGB)
+                    // Its one channel would be the first of three. The other way round, gray has a place among colours.
+                    if !origin.isGray, ColorProfile.channels(of: profile) == "GRAY" {
+                        throw CodecError(.unsupported, "It is for gray, and the picture has colours")
+                    }
+                    return try ColorTransform(from: profile, layout: origin.layout, to: .sRGB)
                 }
             } catch {
                 notes.append("the colour profile is ignored: \(error.reason)")
