@@ -121,6 +121,27 @@ static void make_profile(ic_png_decoder *decoder, ic_png_info *info) {
     info->has_impossible_colors = !decoder->made_profile;
 }
 
+/// Of the colour that is clear, bits above the picture's do not count (PNG specification, third edition, section 11.3.1.1).
+/// spng would find no such colour. Whether there were any.
+static int mask_transparency(ic_png_decoder *decoder) {
+    struct spng_trns clear;
+    int kind = decoder->header.color_type;
+    int has_color = kind == SPNG_COLOR_TYPE_GRAYSCALE || kind == SPNG_COLOR_TYPE_TRUECOLOR;
+    if (!has_color || spng_get_trns(decoder->context, &clear)) return 0;
+    const struct spng_trns given = clear;
+    uint16_t mask = (uint16_t)((1u << decoder->header.bit_depth) - 1);
+    if (kind == SPNG_COLOR_TYPE_GRAYSCALE) {
+        clear.gray &= mask;
+        if (clear.gray == given.gray) return 0;
+    } else {
+        clear.red &= mask;
+        clear.green &= mask;
+        clear.blue &= mask;
+        if (clear.red == given.red && clear.green == given.green && clear.blue == given.blue) return 0;
+    }
+    return spng_set_trns(decoder->context, &clear) == 0;
+}
+
 static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
     const struct spng_ihdr *header = &decoder->header;
     struct spng_trns transparency;
@@ -134,6 +155,7 @@ static void fill_info(ic_png_decoder *decoder, ic_png_info *info) {
                      spng_get_trns(decoder->context, &transparency) == 0,
         .is_interlaced = header->interlace_method != SPNG_INTERLACE_NONE,
     };
+    info->has_wide_transparency = mask_transparency(decoder);
     struct spng_iccp profile;
     if (spng_get_iccp(decoder->context, &profile) == 0) {
         info->icc = (const uint8_t *)profile.profile;

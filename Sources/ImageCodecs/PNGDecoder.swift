@@ -38,7 +38,8 @@ final class PNGDecoder: ImageDecoder {
             format: .png, width: Int(info.width), height: Int(info.height), layout: layout,
             bitsPerChannel: Int(info.bit_depth), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,
             orientation: metadata.exif.map(TIFFStructure.orientation) ?? 1, metadata: metadata,
-            notes: (chunks.isAnimated ? ["the still picture of an animation"] : []) + colors.notes)
+            notes: (chunks.isAnimated ? ["the still picture of an animation"] : [])
+                + (info.has_wide_transparency != 0 ? [PNGDecoder.wideTransparency] : []) + colors.notes)
         // Everything is set up, so a throw from here on runs `deinit`.
         try limits.check(workingBytes: bytesHeld)
     }
@@ -46,6 +47,9 @@ final class PNGDecoder: ImageDecoder {
     deinit {
         ic_png_decoder_close(handle)
     }
+
+    private static let wideTransparency =
+        "its clear colour has more bits than the picture, of which the lower ones count"
 
     /// Width and height stand at a fixed place, in the chunk that has to come first.
     private static func claimedSize(_ bytes: UnsafeRawBufferPointer) throws(CodecError) -> (width: Int, height: Int) {

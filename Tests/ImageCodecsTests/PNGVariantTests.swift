@@ -135,4 +135,28 @@ struct PNGVariantTests {
         #expect(!decoded.damage.isEmpty)
         #expect(decoded.picture.height == 30)
     }
+
+    @Test(arguments: [(1, [0, 0xFF], 1), (4, [0x12, 0x35], 5), (8, [1, 200], 200)] as [(Int, [UInt8], Int)])
+    func `of a clear gray with more bits than the picture the lower ones count, which is said`(
+        bits: Int, transparency: [UInt8], clear: Int
+    ) throws {
+        let file = PNGWriter(width: 16, height: 2, bits: bits, kind: 0, transparency: transparency) { x, _, _ in
+            x % 2 == 0 ? clear : 0
+        }.file()
+        let decoded = try decode(file)
+        #expect((0..<16).map { decoded.picture.pixel($0, 1)[3] } == (0..<16).map { $0 % 2 == 0 ? 0 : 255 })
+        #expect(decoded.header.notes.count == 1)
+    }
+
+    @Test
+    func `so it is with a clear colour, and one that has no more bits is not mentioned`() throws {
+        for high in [UInt8(0), 3] {
+            let file = PNGWriter(width: 4, height: 1, transparency: [high, 10, 0, 20, high, 30]) { x, _, c in
+                x == 2 ? [10, 20, 30][c] : 99
+            }.file()
+            let decoded = try decode(file)
+            #expect((0..<4).map { decoded.picture.pixel($0, 0)[3] } == [255, 255, 0, 255])
+            #expect(decoded.header.notes.isEmpty == (high == 0))
+        }
+    }
 }

@@ -19,6 +19,8 @@ typedef struct avif_state {
     uint8_t *branded;
     /// The part of the coded picture that is the picture.
     avifCropRect part;
+    /// What the library takes for alpha is none.
+    int has_other_track;
 } avif_state;
 
 static ic_status fail(const avif_state *state, avifResult result, ic_error *error) {
@@ -119,7 +121,11 @@ static ic_status open_avif(const ic_picture_source *source, void **opaque, ic_pi
     info->height = (int32_t)state->part.height;
     info->bits = (int32_t)image->depth;
     info->is_wide = image->depth > 8;
-    info->has_alpha = decoder->alphaPresent;
+    // It reads tracks but where the file's first brand is that of pictures alone.
+    int reads_tracks = boxes.has_tracks && memcmp(bytes + 8, "avif", 4) != 0;
+    state->has_other_track = decoder->alphaPresent && reads_tracks && boxes.has_other_track;
+    if (state->has_other_track) info->note = "a track beside its pictures that is not their alpha is left out";
+    info->has_alpha = decoder->alphaPresent && !state->has_other_track;
     info->is_gray = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400;
     info->frames = decoder->imageCount;
     int turns = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle : 0;
@@ -165,6 +171,10 @@ static ic_status decode_avif(void *opaque, const ic_picture_info *info, ic_pictu
     avifImage *view = state->avif->avifImageCreateEmpty();
     if (!view) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding AVIF");
     result = state->avif->avifImageSetViewRect(view, image, &part);
+    if (state->has_other_track) {
+        view->alphaPlane = NULL;
+        view->alphaRowBytes = 0;
+    }
     if (result == AVIF_RESULT_OK) result = convert(state, view, info, target);
     state->avif->avifImageDestroy(view);
     return result == AVIF_RESULT_OK ? IC_OK : fail(state, result, error);

@@ -17,8 +17,12 @@ enum {
     MOST_BOXES = 1000,
     MOST_TRACKS = 16,
     MOST_BOX_BYTES = 1 << 20,
-    /// Where the bits of light and of colour stand in the configuration of HEVC (ISO/IEC 14496-15, 8.3.3.1).
+    /// Where the kind of colour and the bits of light and of colour stand in the configuration of HEVC (ISO/IEC 14496-15,
+    /// 8.3.3.1).
+    HEVC_CHROMA = 16,
     HEVC_LIGHT_BITS = 17,
+    /// What stands before the boxes in the description of a track's pictures (14496-12, 12.1.3).
+    SAMPLE_ENTRY_BYTES = 78,
     /// From the corner of a picture to that of a part, to the side.
     FARTHEST = 1 << 24
 };
@@ -333,6 +337,39 @@ static ic_status read_places(const survey *of, reader places) {
         of->error, IC_DAMAGED, "HEIF: its items take %lld bytes of a file of %zu", (long long)taken, of->source->size);
 }
 
+static int is_alpha(reader kind) {
+    static const char *const names[] = {
+        "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (kind.left >= length && memcmp(kind.at, names[i], length) == 0) return 1;
+    }
+    return 0;
+}
+
+/// Looks at what the first track that belongs to another one is (ISO/IEC 23008-12, 7.5.3): libavif takes it for alpha.
+static void read_tracks(ic_heif_boxes *boxes, reader movie) {
+    box track, entry;
+    while (next(&movie, &track)) {
+        if (track.kind != KIND("trak")) continue;
+        boxes->has_tracks = 1;
+        if (!first(first(track.body, KIND("tref")), KIND("auxl")).at) continue;
+        reader table = first(first(first(track.body, KIND("mdia")), KIND("minf")), KIND("stbl"));
+        reader descriptions = first(table, KIND("stsd"));
+        take(&descriptions, 4);
+        take(&descriptions, 4);
+        if (!next(&descriptions, &entry) || entry.body.left < SAMPLE_ENTRY_BYTES) return;
+        entry.body.at += SAMPLE_ENTRY_BYTES;
+        entry.body.left -= SAMPLE_ENTRY_BYTES;
+        reader kind = first(entry.body, KIND("auxi"));
+        // Older files say nothing more of their alpha.
+        if (!kind.at) return;
+        take(&kind, 4);
+        boxes->has_other_track = !is_alpha(kind);
+        return;
+    }
+}
+
 /// Adds up what boxes the libraries make something of.
 static ic_status measure_boxes(const survey *of, reader meta, reader movie) {
     ic_heif_boxes *boxes = of->boxes;
@@ -342,6 +379,7 @@ static ic_status measure_boxes(const survey *of, reader meta, reader movie) {
         reader body = found.body;
         if (found.kind == KIND("colr")) boxes->profile_bytes += (int64_t)body.left;
         if (found.kind == KIND("hvcC") && body.left > HEVC_LIGHT_BITS + 1) {
+            boxes->has_colors |= body.at[HEVC_CHROMA] & 3;
             boxes->is_deep |= (body.at[HEVC_LIGHT_BITS] & 7) || (body.at[HEVC_LIGHT_BITS + 1] & 7);
         }
         if (found.kind == KIND("pixi")) {
@@ -349,6 +387,7 @@ static ic_status measure_boxes(const survey *of, reader meta, reader movie) {
             for (uint64_t channels = take(&body, 1); channels > 0; channels--) boxes->is_deep |= take(&body, 1) > 8;
         }
     }
+    read_tracks(boxes, movie);
     size_t tracks = 0;
     boxes->box_bytes = (int64_t)(meta.left - of->data.left + movie.left) - boxes->profile_bytes;
     while (next(&movie, &found)) tracks += found.kind == KIND("trak");

@@ -22,6 +22,11 @@ typedef struct ic_heif_boxes {
     int64_t item_bytes;
     /// Some coded picture, or one that is put together, has more than 8 bits a channel.
     int is_deep;
+    /// Some picture in HEVC has colours.
+    int has_colors;
+    int has_tracks;
+    /// The first track that belongs to another one shows what is not its alpha, such as its depth.
+    int has_other_track;
     /// Bytes of the boxes that the libraries make something of, but for the items and profiles in them.
     int64_t box_bytes;
     int64_t profile_bytes;

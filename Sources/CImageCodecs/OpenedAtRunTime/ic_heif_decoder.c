@@ -188,6 +188,7 @@ static ic_status open_heif(const ic_picture_source *source, void **opaque, ic_pi
     if (info->bits < 8 || info->bits > 16) info->bits = 8;
     info->is_wide = info->bits > 8;
     info->has_alpha = heif->heif_image_handle_has_alpha_channel(state->handle);
+    info->is_gray = boxes.has_hevc && !boxes.has_colors;
     info->pictures = heif->heif_context_get_number_of_top_level_images(state->context);
     read_colors(state, info);
     read_metadata(state, info);
@@ -204,6 +205,8 @@ typedef struct plane {
     const uint8_t *rows;
     size_t stride;
     int bits;
+    /// What its samples are in 16 bits, for pictures that have so many.
+    uint16_t *widened;
 } plane;
 
 /// Whether there is such a plane, and as large as it has to be: alpha comes as large as it is.
@@ -221,41 +224,53 @@ static int find_plane(
 }
 
 /// Puts one channel to every fourth sample of a row, of 16 bits or of 8.
-static void put_row(const plane *from, int32_t y, int32_t width, int is_wide, int channel, void *row) {
+static void put_row(const plane *from, int32_t y, size_t width, int channel, void *row) {
     const uint8_t *narrow = from->rows + (size_t)y * from->stride;
     const uint16_t *deep = (const uint16_t *)(const void *)narrow;
     uint8_t *to = (uint8_t *)row + channel;
     uint16_t *wide = (uint16_t *)row + channel;
-    int is_deep = from->bits > 8;
-    for (int32_t x = 0; x < width; x++) {
-        uint32_t sample = is_deep ? deep[x] : narrow[x];
-        if (is_wide) {
-            wide[4 * (size_t)x] = ic_widened(sample, from->bits);
-        } else {
-            to[4 * (size_t)x] = (uint8_t)(sample >> (from->bits - 8));
-        }
+    uint32_t most = (1u << from->bits) - 1;
+    int shift = from->bits - 8;
+    if (from->widened && shift > 0) {
+        for (size_t x = 0; x < width; x++) wide[4 * x] = from->widened[deep[x] < most ? deep[x] : most];
+    } else if (from->widened) {
+        for (size_t x = 0; x < width; x++) wide[4 * x] = from->widened[narrow[x]];
+    } else if (shift > 0) {
+        for (size_t x = 0; x < width; x++) to[4 * x] = (uint8_t)(deep[x] >> shift);
+    } else {
+        for (size_t x = 0; x < width; x++) to[4 * x] = narrow[x];
     }
+}
+
+static ic_status copy_planes(
+    const heif_state *state, const struct heif_image *image, const ic_picture_info *info, ic_picture_target *target,
+    plane planes[4], ic_error *error) {
+    static const enum heif_channel channels[] = {heif_channel_R, heif_channel_G, heif_channel_B, heif_channel_Alpha};
+    int count = info->has_alpha ? 4 : 3;
+    for (int i = 0; i < count; i++) {
+        int is_there = find_plane(state, image, channels[i], info, &planes[i]);
+        if (!is_there || (i < 3 && (planes[i].bits > 8) != info->is_wide)) {
+            return ic_fail(error, IC_DAMAGED, "The HEIF's picture is not what its header says");
+        }
+        if (!info->is_wide) continue;
+        planes[i].widened = ic_widened_samples(planes[i].bits);
+        if (!planes[i].widened) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding HEIF");
+    }
+    for (int32_t y = 0; y < info->height; y++) {
+        uint8_t *row = target->rows + (size_t)y * target->stride_bytes;
+        if (!info->has_alpha) memset(row, 0xFF, target->stride_bytes);
+        for (int i = 0; i < count; i++) put_row(&planes[i], y, (size_t)info->width, i, row);
+    }
+    return IC_OK;
 }
 
 static ic_status copy_rows(
     const heif_state *state, const struct heif_image *image, const ic_picture_info *info, ic_picture_target *target,
     ic_error *error) {
-    static const enum heif_channel channels[] = {heif_channel_R, heif_channel_G, heif_channel_B, heif_channel_Alpha};
-    plane planes[4];
-    for (int i = 0; i < (info->has_alpha ? 4 : 3); i++) {
-        int is_there = find_plane(state, image, channels[i], info, &planes[i]);
-        if (!is_there || (i < 3 && (planes[i].bits > 8) != info->is_wide)) {
-            return ic_fail(error, IC_DAMAGED, "The HEIF's picture is not what its header says");
-        }
-    }
-    for (int32_t y = 0; y < info->height; y++) {
-        uint8_t *row = target->rows + (size_t)y * target->stride_bytes;
-        if (!info->has_alpha) memset(row, 0xFF, target->stride_bytes);
-        for (int i = 0; i < (info->has_alpha ? 4 : 3); i++) {
-            put_row(&planes[i], y, info->width, info->is_wide, i, row);
-        }
-    }
-    return IC_OK;
+    plane planes[4] = {{0}};
+    ic_status status = copy_planes(state, image, info, target, planes, error);
+    for (int i = 0; i < 4; i++) free(planes[i].widened);
+    return status;
 }
 
 static ic_status decode_heif(void *opaque, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {

@@ -96,7 +96,10 @@ static void keep_warning(const char *message, void *opaque) {
 }
 
 static ic_status fail(const openjpeg_state *state, ic_error *error) {
-    return ic_fail(error, IC_DAMAGED, "%s", state->message[0] ? state->message : "The JPEG 2000 cannot be read");
+    const char *reason = state->message[0] ? state->message : "The JPEG 2000 cannot be read";
+    // The library tells what it cannot do from damage by its words alone.
+    int is_unknown = strstr(reason, "nsupported") || strstr(reason, "not support");
+    return ic_fail(error, is_unknown ? IC_UNSUPPORTED : IC_DAMAGED, "%s", reason);
 }
 
 static void close_openjpeg(void *opaque) {
@@ -177,6 +180,13 @@ static int set_up(openjpeg_state *state) {
            library->opj_decoder_set_strict_mode(state->codec, OPJ_FALSE);
 }
 
+/// Whether the second and third of three components have fewer samples a row than the first, as colour differences have.
+static int has_halved_chroma(const openjpeg_state *state) {
+    const opj_image_comp_t *components = state->image->comps;
+    return state->image->numcomps == 3 && components[0].dx == 1 && components[0].dy == 1 && components[1].dx > 1 &&
+           components[1].dx == components[2].dx && components[1].dy == components[2].dy;
+}
+
 /// What the picture is made of, by the boxes around the codestream.
 static ic_status read_layout(openjpeg_state *state, ic_picture_info *info, ic_error *error) {
     ic_jp2_box icc;
@@ -189,6 +199,10 @@ static ic_status read_layout(openjpeg_state *state, ic_picture_info *info, ic_er
     ic_status status = ic_jp2_arrange(&state->boxes, state->image->numcomps, layout, error);
     if (status != IC_OK) return status;
     state->is_ycc = layout->colors == 3 && (space == IC_JP2_SYCC || space == IC_JP2_EYCC);
+    if (space == 0 && icc.size == 0 && layout->colors == 3 && !state->boxes.pclr.bytes && has_halved_chroma(state)) {
+        state->is_ycc = 1;
+        info->note = "it does not say what its colours are; as two of them are halved, they are taken for Y'CbCr";
+    }
     info->has_alpha = layout->alpha != IC_JP2_OPAQUE;
     info->is_gray = layout->colors == 1;
     info->icc = icc.bytes;
@@ -239,19 +253,31 @@ static ic_status open_openjpeg(const ic_picture_source *source, void **opaque, i
     return IC_OK;
 }
 
-/// A channel's sample for a pixel of the picture, of 0 to 65535.
-static uint16_t sample(const openjpeg_state *state, int channel, uint32_t x, uint32_t y) {
-    const ic_jp2_channel *made = &state->layout.channels[channel];
-    const opj_image_comp_t *component = &state->image->comps[made->component];
-    uint32_t column = x / component->dx, row = y / component->dy;
-    if (column >= component->w) column = component->w - 1;
-    if (row >= component->h) row = component->h - 1;
-    int64_t value = component->data[(size_t)row * component->w + column];
-    if (made->column) return ic_widened(ic_jp2_palette_number(&state->layout, made, value), made->bits);
-    if (component->sgnd) value += INT64_C(1) << (component->prec - 1);
-    int64_t largest = (INT64_C(1) << component->prec) - 1;
-    value = value < 0 ? 0 : value > largest ? largest : value;
-    return ic_widened((uint32_t)value, (int)component->prec);
+/// A palette's sample for a pixel of the picture, of 0 to 65535.
+static uint16_t palette_sample(const openjpeg_state *state, const ic_jp2_channel *channel, int64_t value) {
+    return ic_widened(ic_jp2_palette_number(&state->layout, channel, value), channel->bits);
+}
+
+/// A channel's samples for a row of the picture, of 0 to 65535, to every fourth place. `widened` is the channel's.
+static void put_row(
+    const openjpeg_state *state, int index, const uint16_t *widened, uint32_t y, uint32_t width, uint16_t *row) {
+    const ic_jp2_channel *channel = &state->layout.channels[index];
+    const opj_image_comp_t *component = &state->image->comps[channel->component];
+    uint32_t line = y / component->dy;
+    if (line >= component->h) line = component->h - 1;
+    const OPJ_INT32 *from = component->data + (size_t)line * component->w;
+    const int64_t least = component->sgnd ? INT64_C(1) << (component->prec - 1) : 0;
+    const int64_t largest = (INT64_C(1) << component->prec) - 1;
+    for (size_t x = 0; x < width; x++) {
+        size_t column = component->dx == 1 ? x : x / component->dx;
+        if (column >= component->w) column = component->w - 1;
+        if (channel->column) {
+            row[x * 4 + (size_t)index] = palette_sample(state, channel, from[column]);
+            continue;
+        }
+        int64_t value = from[column] + least;
+        row[x * 4 + (size_t)index] = widened[value < 0 ? 0 : value > largest ? largest : value];
+    }
 }
 
 /// Y'CbCr by ITU-R BT.601, full range.
@@ -270,36 +296,53 @@ static void to_straight(uint16_t pixel[4]) {
     }
 }
 
+/// Whether a channel's component is as the header says.
+static int is_sound(const openjpeg_state *state, const ic_jp2_channel *channel) {
+    if (channel->component >= state->image->numcomps) return 0;
+    const opj_image_comp_t *component = &state->image->comps[channel->component];
+    if (!component->data || component->w == 0 || component->h == 0 || component->dx == 0 || component->dy == 0) return 0;
+    return channel->column || (component->prec > 0 && component->prec <= 16);
+}
+
+/// Rows go through 16 bits, in which `pixels` has room for one.
+static void convert_rows(
+    const openjpeg_state *state, const ic_picture_info *info, ic_picture_target *target, uint16_t *const widened[4],
+    uint16_t *pixels) {
+    int count = info->has_alpha ? 4 : 3;
+    size_t samples = (size_t)info->width * 4;
+    for (uint32_t y = 0; y < (uint32_t)info->height; y++) {
+        if (count == 3) memset(pixels, 0xFF, samples * sizeof *pixels);
+        for (int c = 0; c < count; c++) put_row(state, c, widened[c], y, (uint32_t)info->width, pixels);
+        for (size_t i = 0; state->is_ycc && i < samples; i += 4) to_rgb(pixels + i);
+        for (size_t i = 0; state->layout.alpha == IC_JP2_PREMULTIPLIED && i < samples; i += 4) to_straight(pixels + i);
+        uint8_t *row = target->rows + y * target->stride_bytes;
+        if (info->is_wide) {
+            memcpy(row, pixels, samples * sizeof *pixels);
+        } else {
+            for (size_t i = 0; i < samples; i++) row[i] = (uint8_t)((pixels[i] * 255u + 32767) / 65535);
+        }
+    }
+}
+
 static ic_status convert(
     const openjpeg_state *state, const ic_picture_info *info, ic_picture_target *target, ic_error *error) {
-    const ic_jp2_layout *layout = &state->layout;
-    int count = info->has_alpha ? 4 : 3;
+    int count = info->has_alpha ? 4 : 3, has_room = 1;
     for (int i = 0; i < count; i++) {
-        const ic_jp2_channel *channel = &layout->channels[i];
-        int is_there = channel->component < state->image->numcomps;
-        const opj_image_comp_t *component = &state->image->comps[is_there ? channel->component : 0];
-        if (!is_there || !component->data || component->w == 0 || component->h == 0 || component->dx == 0 ||
-            component->dy == 0 || (!channel->column && (component->prec == 0 || component->prec > 16))) {
-            return ic_fail(error, IC_DAMAGED, "The JPEG 2000's components are not what its header says");
-        }
+        if (is_sound(state, &state->layout.channels[i])) continue;
+        return ic_fail(error, IC_DAMAGED, "The JPEG 2000's components are not what its header says");
     }
-    for (uint32_t y = 0; y < (uint32_t)info->height; y++) {
-        uint8_t *row = target->rows + y * target->stride_bytes;
-        for (uint32_t x = 0; x < (uint32_t)info->width; x++) {
-            uint16_t pixel[4] = {[3] = 65535};
-            for (int c = 0; c < count; c++) pixel[c] = sample(state, c, x, y);
-            if (state->is_ycc) to_rgb(pixel);
-            if (layout->alpha == IC_JP2_PREMULTIPLIED) to_straight(pixel);
-            for (uint32_t c = 0; c < 4; c++) {
-                if (info->is_wide) {
-                    memcpy(row + (x * 4 + c) * 2, &pixel[c], 2);
-                } else {
-                    row[x * 4 + c] = (uint8_t)((pixel[c] * 255u + 32767) / 65535);
-                }
-            }
-        }
+    uint16_t *widened[4] = {NULL};
+    uint16_t *pixels = malloc((size_t)info->width * 4 * sizeof *pixels);
+    for (int i = 0; i < count; i++) {
+        const ic_jp2_channel *channel = &state->layout.channels[i];
+        if (channel->column) continue;
+        widened[i] = ic_widened_samples((int)state->image->comps[channel->component].prec);
+        has_room = has_room && widened[i];
     }
-    return IC_OK;
+    if (has_room && pixels) convert_rows(state, info, target, widened, pixels);
+    for (int i = 0; i < 4; i++) free(widened[i]);
+    free(pixels);
+    return has_room && pixels ? IC_OK : ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding JPEG 2000");
 }
 
 static ic_status decode_openjpeg(

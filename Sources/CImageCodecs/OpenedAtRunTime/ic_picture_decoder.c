@@ -71,3 +71,10 @@ int32_t ic_orientation(int quarters, int mirror) {
     static const int32_t orientations[3][4] = {{1, 8, 3, 6}, {2, 7, 4, 5}, {4, 5, 2, 7}};
     return orientations[mirror][quarters & 3];
 }
+
+uint16_t *ic_widened_samples(int bits) {
+    uint32_t count = 1u << bits;
+    uint16_t *list = malloc(count * sizeof *list);
+    for (uint32_t i = 0; list && i < count; i++) list[i] = ic_widened(i, bits);
+    return list;
+}

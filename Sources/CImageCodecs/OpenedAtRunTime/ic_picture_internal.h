@@ -72,3 +72,6 @@ static inline int64_t ic_sum(int64_t some, int64_t more) {
 static inline uint16_t ic_widened(uint32_t sample, int bits) {
     return (uint16_t)((uint64_t)sample * 65535 / ((1u << bits) - 1));
 }
+
+/// The same for each of the samples of 1 to 16 bits; NULL without memory. To be freed by the caller.
+uint16_t *ic_widened_samples(int bits);

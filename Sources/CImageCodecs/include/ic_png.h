@@ -15,6 +15,8 @@ typedef struct ic_png_info {
     /// An alpha channel, or transparency given for a colour or for palette entries.
     int32_t has_alpha;
     int32_t is_interlaced;
+    /// The colour that is clear is given with more bits than the picture has, of which the lower ones count.
+    int32_t has_wide_transparency;
     /// The file gives gamma or primaries that cannot be.
     int32_t has_impossible_colors;
     /// The colour profile, or one made of gamma and primaries that are not sRGB's, and the EXIF block; inside the decoder, NULL

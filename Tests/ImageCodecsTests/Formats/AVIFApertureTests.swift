@@ -41,4 +41,23 @@ struct AVIFApertureTests {
         let wrong = try decode(file)
         #expect((wrong.header.width, wrong.header.height) == (60, 46))
     }
+
+    @Test
+    func `a track of depth is not taken for alpha, and is mentioned`() throws {
+        let folder = try ToolFolder()
+        let frames = try [0, 1].map { index in
+            let picture = Picture.sample(width: 64, height: 48, layout: .rgba8, isGray: index == 1)
+            return try folder.write(try encoded(picture, as: .png), as: "frame\(index).png")
+        }
+        try folder.run("avifenc", ["--fps", "2", "-s", "8"] + frames + [folder.path("two.avif").path])
+        var file = try folder.read("two.avif")
+        #expect(try decode(file).header.hasAlpha)
+        let movie = try #require(file.firstRange(of: Array("moov".utf8))).upperBound
+        let name = try #require(file[movie...].firstRange(of: Array("auxiliary:alpha".utf8)))
+        file.replaceSubrange(name, with: Array("auxiliary:depth".utf8))
+        let decoded = try decode(file)
+        #expect(!decoded.header.hasAlpha && decoded.header.layout == .rgbx8)
+        #expect(decoded.picture.bytes.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == 255 })
+        #expect(decoded.header.notes.contains("a track beside its pictures that is not their alpha is left out"))
+    }
 }

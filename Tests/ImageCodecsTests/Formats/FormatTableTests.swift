@@ -43,6 +43,12 @@ import Testing
             "  in HEIC is put around its picture.",
             "- **Damaged**: 30 files, each with 8 bytes changed in its second half. A format without checksums gives another",
             "  picture for many of them. **Cut off**: after each tenth of the file.",
+            "- What a library tells by a warning or a count alone is damage too, and so is a part that is promised beyond the",
+            "  file's end: strips and tiles, boxes of ISO media, the sensor's values of a raw file.",
+            "- **Ignored, which the report says**: a profile whose white cannot be, or one for gray in a picture with colours (a gray",
+            "  picture may have one for RGB); bits of a PNG's clear colour above its depth; a track of an AVIF that is not alpha.",
+            "- **Taken for what it must be, which the report says**: the least of a TIFF's signed numbers for black, 0 for white in a",
+            "  fax that does not say it, halved components of a bare JPEG 2000 codestream for Y'CbCr.",
             "- **Absurd size**: the header claims 60000 pixels a side or more, and is refused before memory is reserved.",
             "- **Bomb**: one colour, with a limit of 20 pixels a byte.", "",
         ]

@@ -125,4 +125,20 @@ struct JP2BoxTests {
             }
         }
     }
+
+    @Test
+    func `a codestream whose second and third components are halved is taken for Y'CbCr, which is said`() throws {
+        let tools = try ToolFolder()
+        // Planes of 64 × 48 and twice 32 × 48, of the light and the colours of pure red (ITU-R BT.601).
+        let planes = [(76, 64 * 48), (85, 32 * 48), (255, 32 * 48)].flatMap { value, count in
+            [UInt8](repeating: UInt8(value), count: count)
+        }
+        let input = try tools.write(planes, as: "in.raw")
+        let out = tools.path("out.j2k").path
+        try tools.run("opj_compress", ["-F", "64,48,3,8,u@1x1:2x1:2x1", "-mct", "0", "-i", input, "-o", out])
+        let decoded = try decode(try tools.read("out.j2k"))
+        let pixel = decoded.picture.pixel(40, 20)
+        #expect(pixel[0] > 250 && pixel[1] < 5 && pixel[2] < 5, "\(pixel)")
+        #expect(decoded.header.notes.count == 1 && decoded.header.notes[0].contains("Y'CbCr"))
+    }
 }
