@@ -4,6 +4,7 @@
 #include <spng.h>
 
 #include "ic_internal.h"
+#include "ic_pack.h"
 #include "include/ic_png.h"
 
 struct ic_png_encoder {
@@ -100,19 +101,6 @@ void ic_png_encoder_close(ic_png_encoder *encoder) {
     free(encoder);
 }
 
-/// Keeps the channels that the file has, of four in `source`.
-#define PACK(NAME, SAMPLE)                                                                                            \
-    static void NAME(const ic_png_settings *settings, const SAMPLE *source, SAMPLE *target) {                         \
-        int colors = settings->is_gray ? 1 : 3;                                                                       \
-        for (int32_t x = 0; x < settings->width; x++, source += 4) {                                                  \
-            for (int c = 0; c < colors; c++) *target++ = source[c];                                                   \
-            if (settings->has_alpha) *target++ = source[3];                                                           \
-        }                                                                                                             \
-    }
-
-PACK(pack8, uint8_t)
-PACK(pack16, uint16_t)
-
 ic_status ic_png_encoder_write(
     ic_png_encoder *encoder, const uint8_t *rows, size_t stride_bytes, int32_t count, ic_error *error) {
     const ic_png_settings *settings = &encoder->settings;
@@ -120,11 +108,8 @@ ic_status ic_png_encoder_write(
     for (int32_t y = 0; y < count; y++) {
         const uint8_t *row = rows + (size_t)y * stride_bytes;
         if (!is_whole) {
-            if (settings->bit_depth == 16) {
-                pack16(settings, (const uint16_t *)(const void *)row, (uint16_t *)(void *)encoder->row);
-            } else {
-                pack8(settings, row, encoder->row);
-            }
+            size_t bytes = (size_t)settings->bit_depth / 8;
+            ic_pack_row(row, bytes, settings->is_gray, settings->has_alpha, (size_t)settings->width, encoder->row);
             row = encoder->row;
         }
         int code = spng_encode_row(encoder->context, row, encoder->row_bytes);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ic_tiff_internal.h"
@@ -22,19 +23,23 @@ static float bounded(double value) {
 }
 
 static void unpack_float(const uint8_t *source, int bits, size_t count, float *target, size_t step) {
-    for (size_t i = 0; i < count; i++, target += step) {
-        if (bits == 16) {
+    if (bits == 16) {
+        for (size_t i = 0; i < count; i++) {
             uint16_t half;
             memcpy(&half, source + i * 2, 2);
-            *target = half_to_float(half);
-        } else if (bits == 32) {
+            target[i * step] = half_to_float(half);
+        }
+    } else if (bits == 32) {
+        for (size_t i = 0; i < count; i++) {
             float value;
             memcpy(&value, source + i * 4, 4);
-            *target = bounded(value);
-        } else {
+            target[i * step] = bounded(value);
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
             double value;
             memcpy(&value, source + i * 8, 8);
-            *target = bounded(value);
+            target[i * step] = bounded(value);
         }
     }
 }
@@ -85,6 +90,11 @@ static void unpack_row(ic_tiff_decoder *decoder, uint32_t row) {
             }
         }
     }
+    if (!decoder->info.is_signed) return;
+    // The least of them is nothing then.
+    uint16_t half = (uint16_t)(1u << (decoder->bits < 16 ? decoder->bits - 1 : 15));
+    uint16_t *row_samples = decoder->samples_row;
+    for (size_t i = 0; i < decoder->chunks_across * (size_t)decoder->chunk_width * samples; i++) row_samples[i] ^= half;
 }
 
 static void convert_float(const ic_tiff_decoder *decoder, float *target) {
@@ -131,18 +141,135 @@ static void convert_16(const ic_tiff_decoder *decoder, uint16_t *target) {
     }
 }
 
+static void convert_pixel_8(const ic_tiff_decoder *decoder, const uint16_t *source, uint8_t *target) {
+    if (decoder->palette[0]) {
+        for (int c = 0; c < 3; c++) target[c] = (uint8_t)(decoder->palette[c][source[0]] >> decoder->palette_shift);
+        target[3] = decoder->alpha < 0 ? 255 : (uint8_t)source[decoder->alpha];
+        return;
+    }
+    uint32_t pixel[4];
+    convert_pixel(decoder, source, 255, pixel);
+    for (int c = 0; c < 4; c++) target[c] = (uint8_t)pixel[c];
+}
+
 static void convert_8(const ic_tiff_decoder *decoder, uint8_t *target) {
     const uint16_t *source = decoder->samples_row;
     for (int32_t x = 0; x < decoder->info.width; x++, source += decoder->samples, target += 4) {
-        if (decoder->palette[0]) {
-            for (int c = 0; c < 3; c++) target[c] = (uint8_t)(decoder->palette[c][source[0]] >> decoder->palette_shift);
-            target[3] = decoder->alpha < 0 ? 255 : (uint8_t)source[decoder->alpha];
-            continue;
-        }
-        uint32_t pixel[4];
-        convert_pixel(decoder, source, 255, pixel);
-        for (int c = 0; c < 4; c++) target[c] = (uint8_t)pixel[c];
+        convert_pixel_8(decoder, source, target);
     }
+}
+
+int ic_tiff_list_codes(ic_tiff_decoder *decoder) {
+    int is_one = decoder->samples == 1 && decoder->colors == 1 && decoder->alpha < 0;
+    if (!is_one || decoder->is_float || decoder->info.layout != IC_TIFF_RGBX8) return 1;
+    decoder->shown = malloc(256 * sizeof *decoder->shown);
+    if (!decoder->shown) return 0;
+    uint16_t half = decoder->info.is_signed ? (uint16_t)(1u << (decoder->bits - 1)) : 0;
+    for (uint32_t code = 0; code < 1u << decoder->bits; code++) {
+        uint16_t sample = (uint16_t)code ^ half;
+        uint8_t pixel[4];
+        convert_pixel_8(decoder, &sample, pixel);
+        memcpy(&decoder->shown[code], pixel, sizeof pixel);
+    }
+    return 1;
+}
+
+/// Looks up `count` codes of `bits`, packed without gaps, the most significant bit first.
+static void look_up(const uint32_t *shown, const uint8_t *source, int bits, size_t count, uint8_t *target) {
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++) memcpy(target + i * 4, &shown[source[i]], 4);
+        return;
+    }
+    uint32_t pending = 0;
+    int available = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (available < bits) {
+            pending = pending << 8 | *source++;
+            available += 8;
+        }
+        available -= bits;
+        memcpy(target + i * 4, &shown[pending >> available & ((1u << bits) - 1)], 4);
+    }
+}
+
+/// Three samples a pixel become four; the fourth is full.
+static void add_full(const uint8_t *source, int bits, size_t count, uint8_t *target) {
+    // The next pixel's first sample comes with each, but for the last one.
+    for (size_t i = 0; bits == 8 && i + 1 < count; i++) {
+        uint8_t pixel[4];
+        memcpy(pixel, source + i * 3, 4);
+        pixel[3] = 255;
+        memcpy(target + i * 4, pixel, 4);
+    }
+    for (size_t i = 0; bits == 16 && i + 1 < count; i++) {
+        uint16_t pixel[4];
+        memcpy(pixel, source + i * 6, 8);
+        pixel[3] = 65535;
+        memcpy(target + i * 8, pixel, 8);
+    }
+    size_t bytes = (size_t)bits / 8, last = count - 1;
+    memcpy(target + last * 4 * bytes, source + last * 3 * bytes, 3 * bytes);
+    memset(target + (last * 4 + 3) * bytes, 255, bytes);
+}
+
+/// Gray with or without alpha, of 16 bits.
+static void repeat_gray(const uint8_t *source, int has_alpha, size_t count, uint8_t *target) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t from[2] = {0, 65535};
+        memcpy(from, source + i * (has_alpha ? 4 : 2), has_alpha ? 4 : 2);
+        uint16_t pixel[4] = {from[0], from[0], from[0], from[1]};
+        memcpy(target + i * 8, pixel, 8);
+    }
+}
+
+/// Gray with alpha, of 8 bits.
+static void repeat_gray_8(const uint8_t *source, size_t count, uint8_t *target) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t pixel[4] = {source[i * 2], source[i * 2], source[i * 2], source[i * 2 + 1]};
+        memcpy(target + i * 4, pixel, 4);
+    }
+}
+
+/// One row of a chunk whose numbers need no arithmetic; 0 for all others.
+static int copy_run(const ic_tiff_decoder *decoder, const uint8_t *source, size_t count, uint8_t *target) {
+    int samples = decoder->samples, bits = decoder->bits;
+    if (decoder->is_float || decoder->is_lab || decoder->is_separate || decoder->is_premultiplied) return 0;
+    if (decoder->shown) {
+        look_up(decoder->shown, source, bits, count, target);
+        return 1;
+    }
+    int is_plain = !decoder->info.is_signed && !decoder->palette[0] && decoder->photometric != PHOTOMETRIC_MINISWHITE;
+    if (!is_plain || (bits != 8 && bits != 16)) return 0;
+    if (decoder->info.layout == IC_TIFF_CMYK8) {
+        if (samples != 4 || bits != 8) return 0;
+        memcpy(target, source, count * 4);
+    } else if (decoder->colors == 3 && samples == 3) {
+        add_full(source, bits, count, target);
+    } else if (decoder->colors == 3 && samples == 4 && decoder->alpha == 3) {
+        memcpy(target, source, count * (size_t)bits / 2);
+    } else if (decoder->colors == 1 && samples <= 2 && decoder->alpha == (samples == 2 ? 1 : -1)) {
+        if (bits == 16) {
+            repeat_gray(source, samples == 2, count, target);
+        } else {
+            repeat_gray_8(source, count, target);
+        }
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+/// Without bringing the samples into a row of their own; 0 where that is needed.
+static int copy_row(const ic_tiff_decoder *decoder, uint32_t row, uint8_t *target) {
+    size_t left = (size_t)decoder->info.width, pixel_bytes = decoder->info.layout == IC_TIFF_RGBA16 ? 8 : 4;
+    const uint8_t *source = decoder->band + row * decoder->chunk_row_bytes;
+    for (size_t i = 0; i < decoder->chunks_across; i++, source += decoder->chunk_bytes) {
+        size_t count = decoder->chunk_width < left ? decoder->chunk_width : left;
+        if (!copy_run(decoder, source, count, target)) return 0;
+        target += count * pixel_bytes;
+        left -= count;
+    }
+    return 1;
 }
 
 static void convert_cmyk(const ic_tiff_decoder *decoder, uint8_t *target) {
@@ -154,6 +281,7 @@ static void convert_cmyk(const ic_tiff_decoder *decoder, uint8_t *target) {
 }
 
 void ic_tiff_convert_row(ic_tiff_decoder *decoder, uint32_t row, uint8_t *target) {
+    if (copy_row(decoder, row, target)) return;
     unpack_row(decoder, row);
     if (decoder->is_lab) {
         ic_tiff_lab_convert(decoder, target);

@@ -4,6 +4,7 @@
 
 #include "OpenedAtRunTime/ic_tiff_library.h"
 #include "ic_internal.h"
+#include "ic_pack.h"
 #include "include/ic_tiff.h"
 
 enum { STRIP_BYTES = 256 << 10, FIRST_BYTES = 256 << 10 };
@@ -208,19 +209,6 @@ void ic_tiff_encoder_values(
     encoder->libtiff->TIFFSetField(encoder->tiff, tag, count, values);
 }
 
-/// Keeps the channels of a row that the file has.
-static void pack_row(const ic_tiff_encoder *encoder, const uint8_t *row, uint8_t *target) {
-    const ic_tiff_settings *settings = &encoder->settings;
-    size_t bytes = (size_t)settings->bits / 8, colors = (settings->is_gray ? 1 : 3) * bytes;
-    for (int32_t x = 0; x < settings->width; x++, row += 4 * bytes) {
-        memcpy(target, row, colors);
-        target += colors;
-        if (!settings->has_alpha) continue;
-        memcpy(target, row + 3 * bytes, bytes);
-        target += bytes;
-    }
-}
-
 static ic_status write_strip(ic_tiff_encoder *encoder, ic_error *error) {
     if (encoder->waiting == 0) return IC_OK;
     uint32_t index = (uint32_t)((encoder->rows - encoder->waiting) / encoder->strip_rows);
@@ -236,7 +224,10 @@ ic_status ic_tiff_encoder_write(
         return ic_fail(error, IC_ENCODE, "More rows were given than the picture has");
     }
     for (int32_t y = 0; y < count; y++, rows += stride_bytes) {
-        pack_row(encoder, rows, encoder->strip + encoder->row_bytes * (size_t)encoder->waiting);
+        const ic_tiff_settings *settings = &encoder->settings;
+        uint8_t *target = encoder->strip + encoder->row_bytes * (size_t)encoder->waiting;
+        size_t bytes = (size_t)settings->bits / 8, width = (size_t)settings->width;
+        ic_pack_row(rows, bytes, settings->is_gray, settings->has_alpha, width, target);
         encoder->waiting++;
         encoder->rows++;
         if (encoder->waiting == encoder->strip_rows && write_strip(encoder, error) != IC_OK) return error->status;

@@ -47,11 +47,14 @@ struct ic_tiff_decoder {
     uint32_t *raster;
     /// One row's samples, interleaved.
     void *samples_row;
+    /// What each code of a picture of one sample of up to 8 bits is shown as; NULL for others.
+    uint32_t *shown;
     ic_tiff_lab *lab;
     uint32_t next_row;
 
     // Messages.
     int is_reading;
+    unsigned messages;
     int damage_count;
     char damage[IC_TIFF_DAMAGE_LINES][160];
     char last_error[160];
@@ -59,6 +62,9 @@ struct ic_tiff_decoder {
 
 /// Reads the strips or tiles that hold `row`, unless they are the ones held already.
 ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *error);
+
+/// Lists what each code of a picture of one sample of up to 8 bits becomes. 0 without memory.
+int ic_tiff_list_codes(ic_tiff_decoder *decoder);
 
 /// Unpacks a row of the band and converts it to the layout of the header.
 void ic_tiff_convert_row(ic_tiff_decoder *decoder, uint32_t row, uint8_t *target);

@@ -53,6 +53,7 @@ static void unmap_nothing(thandle_t handle, void *base, toff_t size) {
 
 __attribute__((format(printf, 2, 0))) static void keep_damage(
     ic_tiff_decoder *decoder, const char *format, va_list arguments) {
+    decoder->messages++;
     if (decoder->damage_count == IC_TIFF_DAMAGE_LINES) return;
     char *line = decoder->damage[decoder->damage_count];
     vsnprintf(line, sizeof decoder->damage[0], format, arguments);
@@ -144,6 +145,25 @@ static int read_palette(ic_tiff_decoder *decoder) {
     return 1;
 }
 
+static int is_fax(uint16_t compression) {
+    return compression == COMPRESSION_CCITTRLE || compression == COMPRESSION_CCITTFAX3 ||
+           compression == COMPRESSION_CCITTFAX4 || compression == COMPRESSION_CCITTRLEW;
+}
+
+/// Where the file does not say what its numbers mean, they are taken for what such files have.
+static void read_kind(ic_tiff_decoder *decoder) {
+    uint16_t value = 0;
+    if (decoder->libtiff->TIFFGetField(decoder->tiff, TIFFTAG_PHOTOMETRIC, &value)) {
+        decoder->photometric = value;
+        return;
+    }
+    decoder->info.takes_fax_for_white =
+        decoder->samples == 1 && is_fax(tag16(decoder, TIFFTAG_COMPRESSION, COMPRESSION_NONE));
+    decoder->photometric = decoder->samples >= 3                ? PHOTOMETRIC_RGB
+                           : decoder->info.takes_fax_for_white ? PHOTOMETRIC_MINISWHITE
+                                                                : PHOTOMETRIC_MINISBLACK;
+}
+
 /// Sets `colors` and what follows from the photometric interpretation.
 static ic_status read_photometric(ic_tiff_decoder *decoder, ic_error *error) {
     uint16_t compression = tag16(decoder, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
@@ -201,9 +221,11 @@ static ic_status choose_layout(ic_tiff_decoder *decoder, ic_error *error) {
             error, IC_UNSUPPORTED, "TIFF in L*a*b* is supported with 8 or 16 bits and without alpha only");
     }
     decoder->is_float = format == SAMPLEFORMAT_IEEEFP;
+    decoder->info.is_signed = format == SAMPLEFORMAT_INT && !decoder->palette[0];
+    int is_whole = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID || decoder->info.is_signed;
     int is_known = decoder->is_float ? bits == 16 || bits == 32 || bits == 64 : (bits >= 1 && bits <= 16) || bits == 32;
     int is_possible = decoder->colors <= decoder->samples && decoder->samples <= IC_TIFF_MAX_CHANNELS;
-    if ((format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID || decoder->is_float) && is_known && is_possible) {
+    if ((is_whole || decoder->is_float) && is_known && is_possible) {
         if (decoder->photometric == PHOTOMETRIC_SEPARATED) {
             decoder->info.layout = IC_TIFF_CMYK8;
             decoder->alpha = -1;
@@ -294,7 +316,7 @@ static ic_status read_directory(ic_tiff_decoder *decoder, ic_error *error) {
     decoder->info.height = (int32_t)height;
     decoder->bits = tag16(decoder, TIFFTAG_BITSPERSAMPLE, 1);
     decoder->samples = tag16(decoder, TIFFTAG_SAMPLESPERPIXEL, 1);
-    decoder->photometric = tag16(decoder, TIFFTAG_PHOTOMETRIC, decoder->samples >= 3 ? PHOTOMETRIC_RGB : 1);
+    read_kind(decoder);
     decoder->is_separate = tag16(decoder, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
     decoder->is_tiled = libtiff->TIFFIsTiled(tiff);
     decoder->info.orientation = tag16(decoder, TIFFTAG_ORIENTATION, 1);
@@ -351,6 +373,7 @@ void ic_tiff_decoder_close(ic_tiff_decoder *decoder) {
     free(decoder->band);
     free(decoder->raster);
     free(decoder->samples_row);
+    free(decoder->shown);
     ic_tiff_lab_close(decoder->lab);
     free(decoder);
 }

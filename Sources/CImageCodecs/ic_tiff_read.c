@@ -35,8 +35,17 @@ ic_status ic_tiff_decoder_start(ic_tiff_decoder *decoder, ic_error *error) {
         if (!decoder->libtiff->TIFFGetField(decoder->tiff, TIFFTAG_WHITEPOINT, &white)) white = NULL;
         decoder->lab = ic_tiff_lab_open(decoder->info.width, white);
     }
-    if (decoder->band && decoder->samples_row && (!decoder->is_lab || decoder->lab)) return IC_OK;
+    int has_codes = ic_tiff_list_codes(decoder);
+    if (decoder->band && decoder->samples_row && has_codes && (!decoder->is_lab || decoder->lab)) return IC_OK;
     return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for TIFF strips");
+}
+
+/// A strip or tile that came shorter than it should, of which the library said nothing.
+static void note_short(ic_tiff_decoder *decoder) {
+    static const char *const line = "A strip or tile is shorter than its picture";
+    if (decoder->damage_count == IC_TIFF_DAMAGE_LINES) return;
+    if (decoder->damage_count > 0 && strcmp(decoder->damage[decoder->damage_count - 1], line) == 0) return;
+    strcpy(decoder->damage[decoder->damage_count++], line);
 }
 
 ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *error) {
@@ -47,6 +56,9 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
     int planes = decoder->is_separate ? decoder->samples : 1;
     memset(decoder->band, 0, decoder->chunk_bytes * decoder->chunks_across * (size_t)planes);
     uint8_t *target = decoder->band;
+    uint32_t rows_left = (uint32_t)decoder->info.height - (uint32_t)index * decoder->chunk_rows;
+    uint32_t rows = decoder->is_tiled || rows_left > decoder->chunk_rows ? decoder->chunk_rows : rows_left;
+    tmsize_t expected = (tmsize_t)(rows * decoder->chunk_row_bytes);
     for (int plane = 0; plane < planes; plane++) {
         // Planes that are neither colour nor alpha are not read.
         int is_needed = plane < decoder->colors || plane == decoder->alpha;
@@ -54,6 +66,7 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
             if (!is_needed) continue;
             tmsize_t room = (tmsize_t)decoder->chunk_bytes;
             tmsize_t got;
+            unsigned messages = decoder->messages;
             if (decoder->is_tiled) {
                 uint32_t x = i * decoder->chunk_width;
                 uint32_t tile = libtiff->TIFFComputeTile(decoder->tiff, x, row, 0, (uint16_t)plane);
@@ -64,6 +77,7 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
             }
             decoder->chunks_read++;
             if (got < 0) decoder->chunks_failed++;
+            if (got < expected && decoder->messages == messages) note_short(decoder);
         }
     }
     int is_last = (uint32_t)((index + 1) * decoder->chunk_rows) >= (uint32_t)decoder->info.height;
@@ -74,10 +88,8 @@ ic_status ic_tiff_load_band(ic_tiff_decoder *decoder, uint32_t row, ic_error *er
 static void copy_raster_row(const ic_tiff_decoder *decoder, uint32_t row, uint8_t *target) {
     const uint32_t *source = decoder->raster + (size_t)row * (size_t)decoder->info.width;
     for (int32_t x = 0; x < decoder->info.width; x++, target += 4) {
-        target[0] = (uint8_t)TIFFGetR(source[x]);
-        target[1] = (uint8_t)TIFFGetG(source[x]);
-        target[2] = (uint8_t)TIFFGetB(source[x]);
-        target[3] = 255;
+        uint8_t pixel[4] = {TIFFGetR(source[x]), TIFFGetG(source[x]), TIFFGetB(source[x]), 255};
+        memcpy(target, pixel, 4);
     }
 }
 

@@ -39,6 +39,8 @@ final class TIFFDecoder: ImageDecoder {
             let channels = count == 1 ? "1 extra channel was" : "\(count) extra channels were"
             notes.append("\(channels) left out" + (layout == .cmyk8 ? ", as is transparency of CMYK pictures" : ""))
         }
+        if info.takes_fax_for_white != 0 { notes.append("it does not say what 0 is, which is white in a fax") }
+        if info.is_signed != 0 { notes.append("its numbers are signed, and the least of them is taken for black") }
         header = ImageHeader(
             format: .tiff, width: Int(info.width), height: Int(info.height), layout: layout,
             bitsPerChannel: min(Int(info.bits), 32), isGray: info.is_gray != 0, hasAlpha: info.has_alpha != 0,

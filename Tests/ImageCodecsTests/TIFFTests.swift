@@ -194,11 +194,70 @@ struct TIFFTests {
         #expect(try decode(writer.file()).header.metadata.iptc == resource([4, 4], TIFFTests.records) + other)
     }
 
-    @Test
-    func `signed samples are refused`() {
-        var writer = TIFFWriter(width: 5, height: 3) { _, _, _ in 9 }
-        writer.sampleFormat = 2
-        #expect(throws: CodecError.self) { try decode(writer.file()) }
+    @Test(arguments: [8, 16, 32])
+    func `the least of signed samples is black, which is said`(bits: Int) throws {
+        let file = TIFFWriter(width: 5, height: 3, bits: bits, samples: 1, photometric: 1, sampleFormat: 2) { x, _, _ in
+            UInt64(truncatingIfNeeded: [-1 << (bits - 1), -1, 0, 1, 1 << (bits - 1) - 1][x])
+        }.file()
+        let decoded = try decode(file)
+        let most = bits == 8 ? 255 : 65_535
+        let expected =
+            bits == 32 ? [0, 32_767, 32_768, 32_768, 65_535] : [0, most / 2, most / 2 + 1, most / 2 + 2, most]
+        #expect((0..<5).map { decoded.samples($0, 1)[0] } == expected)
+        #expect(decoded.header.notes == ["its numbers are signed, and the least of them is taken for black"])
+    }
+
+    @Test(arguments: [nil, 0, 1])
+    func `a fax that does not say what 0 is has white for it`(photometric: Int?) throws {
+        var writer = TIFFWriter(width: 8, height: 2, bits: 1, samples: 1, photometric: photometric) { _, _, _ in 0 }
+        // Modified Huffman, 3 white pixels, 2 black, 3 white, in each row (TIFF 6.0, section 10).
+        (writer.compression, writer.packed) = (2, [[0x8E, 0, 0x8E, 0]])
+        let decoded = try decode(writer.file())
+        let dark = photometric == 1 ? 255 : 0
+        #expect((0..<8).filter { decoded.samples($0, 1)[0] == dark } == [3, 4])
+        let note = ["it does not say what 0 is, which is white in a fax"]
+        #expect(decoded.header.notes == (photometric == nil ? note : []))
+    }
+
+    struct Kind: Sendable, CustomTestStringConvertible {
+        var photometric: Int
+        var samples: Int
+        var extras: [Int] = []
+        var bits: Int
+        var tile: Int?
+        var testDescription: String { "kind \(photometric), \(samples) of \(bits) bits, \(extras), tile \(tile ?? 0)" }
+    }
+
+    static let kinds = [nil, 16].flatMap { tile in
+        [8, 16].flatMap { bits in
+            [
+                Kind(photometric: 0, samples: 1, bits: bits, tile: tile),
+                Kind(photometric: 1, samples: 1, bits: bits, tile: tile),
+                Kind(photometric: 1, samples: 2, extras: [2], bits: bits, tile: tile),
+                Kind(photometric: 1, samples: 2, extras: [0], bits: bits, tile: tile),
+                Kind(photometric: 2, samples: 3, bits: bits, tile: tile),
+                Kind(photometric: 2, samples: 4, extras: [0], bits: bits, tile: tile),
+                Kind(photometric: 2, samples: 4, extras: [1], bits: bits, tile: tile),
+                Kind(photometric: 2, samples: 4, extras: [2], bits: bits, tile: tile),
+                Kind(photometric: 2, samples: 5, extras: [0, 2], bits: bits, tile: tile),
+                Kind(photometric: 5, samples: 4, bits: bits, tile: tile),
+            ]
+        }
+    }
+
+    /// Planes that lie apart are brought together sample by sample, others are copied where nothing is to be computed.
+    @Test(arguments: kinds)
+    func `samples that lie together are the picture that they are apart`(kind: Kind) throws {
+        let most = 1 << kind.bits - 1
+        var writer = TIFFWriter(width: 37, height: 23) { x, y, c in
+            UInt64((x * 7 + y * 13 + c * 101 + x * y) * 257 & most)
+        }
+        (writer.bits, writer.samples, writer.extraSamples) = (kind.bits, kind.samples, kind.extras)
+        (writer.photometric, writer.tile) = (kind.photometric, kind.tile)
+        let together = try decode(writer.file())
+        writer.isSeparate = true
+        let apart = try decode(writer.file())
+        #expect(together.damage.isEmpty && together.picture == apart.picture)
     }
 
     @Test

@@ -4,8 +4,11 @@ struct TIFFWriter {
     var height: Int
     var bits = 8
     var samples = 3
-    /// 0 white is zero, 1 black is zero, 2 RGB, 3 palette, 5 CMYK, 8 CIELab, 9 ICCLab, 10 ITULab.
-    var photometric = 2
+    /// 0 white is zero, 1 black is zero, 2 RGB, 3 palette, 5 CMYK, 8 CIELab, 9 ICCLab, 10 ITULab; nil leaves it out.
+    var photometric: Int? = 2
+    /// How the strips that are given in place of the samples are packed.
+    var compression = 1
+    var packed: [[UInt8]]?
     var isSeparate = false
     /// 1 unsigned, 2 signed, 3 float.
     var sampleFormat = 1
@@ -31,7 +34,7 @@ struct TIFFWriter {
     func file() -> [UInt8] {
         var bytes: [UInt8] = isBigEndian ? Array("MM".utf8) : Array("II".utf8)
         bytes += field(42, 2)
-        let blocks = chunks()
+        let blocks = packed ?? chunks()
         var offsets: [Int] = []
         var body: [UInt8] = []
         for block in blocks {
@@ -113,8 +116,8 @@ struct TIFFWriter {
     private func encodedDirectory(at start: Int, offsets: [Int], counts: [Int], isLast: Bool, exifStart: Int) -> [UInt8]
     {
         var tags: [(Int, Int, [Int])] = [
-            (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: bits, count: samples)), (259, 3, [1]),
-            (262, 3, [photometric]), (277, 3, [samples]), (284, 3, [isSeparate ? 2 : 1]),
+            (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: bits, count: samples)),
+            (259, 3, [compression]), (277, 3, [samples]), (284, 3, [isSeparate ? 2 : 1]),
             (339, 3, Array(repeating: sampleFormat, count: samples)),
         ]
         if let tile {
@@ -124,6 +127,7 @@ struct TIFFWriter {
         } else {
             tags += [(273, 4, offsets), (278, 4, [rowsPerStrip]), (279, 4, counts)]
         }
+        if let photometric { tags.append((262, 3, [photometric])) }
         if let orientation { tags.append((274, 3, [orientation])) }
         if !extraSamples.isEmpty { tags.append((338, 3, extraSamples)) }
         if !palette.isEmpty { tags.append((320, 3, palette)) }

@@ -25,6 +25,10 @@ typedef struct ic_tiff_info {
     /// The tag's value, 1 ... 8 or anything a damaged file says.
     int32_t orientation;
     int32_t pages;
+    /// It does not say what 0 is, which is taken for white as a fax has it.
+    int32_t takes_fax_for_white;
+    /// Its samples are numbers above and below 0, of which the least is taken for black.
+    int32_t is_signed;
     /// Channels beyond colour and alpha, which are left out.
     int32_t extra_channels;
     /// Pixels of the strips or tiles that are held at once, and bytes for them and for rows.
