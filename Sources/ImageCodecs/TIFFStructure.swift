@@ -44,9 +44,9 @@ struct TIFFStructure {
         number(at: entry.value.lowerBound, bytes: valueBytes(entry.type) ?? 0)
     }
 
-    /// All numbers of an entry whose type is one of whole numbers of 8 to 64 bits, at most `count` of them.
+    /// All numbers of an entry whose type is one of whole numbers of 16 to 64 bits, at most `count` of them.
     func numbers(of entry: Entry, atMost count: Int) -> [Int] {
-        guard let size = valueBytes(entry.type), size <= (isBig ? 8 : 4) else { return [] }
+        guard let size = valueBytes(entry.type), (2...(isBig ? 8 : 4)).contains(size) else { return [] }
         return (0..<min(entry.count, count)).compactMap {
             number(at: entry.value.lowerBound + $0 * size, bytes: size)
         }
