@@ -31,3 +31,41 @@ static inline void ic_pack_row(
         }
     }
 }
+
+/// Three samples a pixel, of `bytes` each, become four, of which the fourth is full.
+static inline void ic_add_full(const uint8_t *source, size_t bytes, size_t count, uint8_t *target) {
+    // The next pixel's first sample comes with each, but for the last one.
+    size_t last = count - 1;
+    for (size_t i = 0; bytes == 1 && i < last; i++) {
+        uint8_t pixel[4];
+        memcpy(pixel, source + i * 3, 4);
+        pixel[3] = 255;
+        memcpy(target + i * 4, pixel, 4);
+    }
+    for (size_t i = 0; bytes == 2 && i < last; i++) {
+        uint16_t pixel[4];
+        memcpy(pixel, source + i * 6, 8);
+        pixel[3] = 65535;
+        memcpy(target + i * 8, pixel, 8);
+    }
+    memcpy(target + last * 4 * bytes, source + last * 3 * bytes, 3 * bytes);
+    memset(target + (last * 4 + 3) * bytes, 255, bytes);
+}
+
+/// Gray samples, of `bytes` each, become three colours, with alpha or a full fourth sample.
+static inline void ic_repeat_gray(const uint8_t *source, size_t bytes, int has_alpha, size_t count, uint8_t *target) {
+    for (size_t i = 0; bytes == 1 && !has_alpha && i < count; i++) {
+        uint8_t pixel[4] = {source[i], source[i], source[i], 255};
+        memcpy(target + i * 4, pixel, 4);
+    }
+    for (size_t i = 0; bytes == 1 && has_alpha && i < count; i++) {
+        uint8_t gray = source[i * 2], pixel[4] = {gray, gray, gray, source[i * 2 + 1]};
+        memcpy(target + i * 4, pixel, 4);
+    }
+    for (size_t i = 0; bytes == 2 && i < count; i++) {
+        uint16_t from[2] = {0, 65535};
+        memcpy(from, source + i * (has_alpha ? 4 : 2), has_alpha ? 4 : 2);
+        uint16_t pixel[4] = {from[0], from[0], from[0], from[1]};
+        memcpy(target + i * 8, pixel, 8);
+    }
+}

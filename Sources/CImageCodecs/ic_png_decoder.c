@@ -5,6 +5,7 @@
 #include <spng.h>
 
 #include "ic_internal.h"
+#include "ic_pack.h"
 #include "include/ic_color.h"
 #include "include/ic_png.h"
 
@@ -33,6 +34,10 @@ struct ic_png_decoder {
     int failure;
     /// The whole picture, for interlaced files only.
     uint8_t *picture;
+    /// Rows come as the file has them, which spng would bring into four samples one by one. One of them, where it has less.
+    int is_native;
+    uint8_t *native;
+    size_t native_bytes;
     /// A profile made of gamma and primaries.
     uint8_t *made_profile;
 };
@@ -208,6 +213,7 @@ void ic_png_decoder_close(ic_png_decoder *decoder) {
     if (!decoder) return;
     spng_ctx_free(decoder->context);
     free(decoder->picture);
+    free(decoder->native);
     free(decoder->made_profile);
     free(decoder);
 }
@@ -254,10 +260,34 @@ static void clear_rows(const ic_png_decoder *decoder, uint8_t *rows, size_t stri
     }
 }
 
+/// Samples of a pixel in the file; 0 for indices of a palette.
+static size_t file_samples(const ic_png_decoder *decoder) {
+    switch (decoder->header.color_type) {
+    case SPNG_COLOR_TYPE_GRAYSCALE: return 1;
+    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA: return 2;
+    case SPNG_COLOR_TYPE_TRUECOLOR: return 3;
+    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA: return 4;
+    default: return 0;
+    }
+}
+
+/// Whether no sample has to be computed. 0 without memory for a row.
+static int choose_rows(ic_png_decoder *decoder) {
+    size_t samples = file_samples(decoder);
+    int is_even = samples == 2 || samples == 4;
+    decoder->is_native = samples > 0 && decoder->header.bit_depth >= 8 && decoder->has_alpha == is_even &&
+                         decoder->header.interlace_method == SPNG_INTERLACE_NONE;
+    if (!decoder->is_native || samples == 4) return 1;
+    decoder->native_bytes = (size_t)decoder->header.width * samples * (decoder->is_wide ? 2 : 1);
+    decoder->native = malloc(decoder->native_bytes);
+    return decoder->native != NULL;
+}
+
 ic_status ic_png_decoder_start(ic_png_decoder *decoder, ic_error *error) {
-    int format = decoder->is_wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8;
-    int code = spng_decode_image(
-        decoder->context, NULL, 0, format, SPNG_DECODE_TRNS | SPNG_DECODE_PROGRESSIVE);
+    if (!choose_rows(decoder)) return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for decoding PNG");
+    int format = decoder->is_native ? SPNG_FMT_PNG : decoder->is_wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8;
+    int flags = SPNG_DECODE_PROGRESSIVE | (decoder->is_native ? 0 : SPNG_DECODE_TRNS);
+    int code = spng_decode_image(decoder->context, NULL, 0, format, flags);
     if (code) return report(code, error);
     if (decoder->header.interlace_method == SPNG_INTERLACE_NONE) return IC_OK;
     decoder->picture = malloc(decoder->row_bytes * decoder->header.height);
@@ -267,10 +297,24 @@ ic_status ic_png_decoder_start(ic_png_decoder *decoder, ic_error *error) {
     return decoder->failure && decoder->rows_decoded == 0 ? report(decoder->failure, error) : IC_OK;
 }
 
+static void widen_row(const ic_png_decoder *decoder, uint8_t *row) {
+    if (!decoder->native) return;
+    size_t samples = file_samples(decoder), bytes = decoder->is_wide ? 2 : 1, width = decoder->header.width;
+    if (samples == 3) {
+        ic_add_full(decoder->native, bytes, width, row);
+    } else {
+        ic_repeat_gray(decoder->native, bytes, samples == 2, width, row);
+    }
+}
+
 static void decode_next(ic_png_decoder *decoder, uint8_t *row) {
     if (!decoder->failure) {
-        int code = spng_decode_row(decoder->context, row, decoder->row_bytes);
-        if (code == 0 || code == SPNG_EOI) decoder->rows_decoded++;
+        int code = decoder->native ? spng_decode_row(decoder->context, decoder->native, decoder->native_bytes)
+                                   : spng_decode_row(decoder->context, row, decoder->row_bytes);
+        if (code == 0 || code == SPNG_EOI) {
+            decoder->rows_decoded++;
+            widen_row(decoder, row);
+        }
         // After the last row: reads on to the end marker, so that a cut before it is noticed.
         decoder->failure = code == SPNG_EOI ? spng_decode_chunks(decoder->context) : code;
     }

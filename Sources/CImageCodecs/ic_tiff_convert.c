@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ic_pack.h"
 #include "ic_tiff_internal.h"
 
 /// IEEE 754 binary16.
@@ -192,44 +193,6 @@ static void look_up(const uint32_t *shown, const uint8_t *source, int bits, size
     }
 }
 
-/// Three samples a pixel become four; the fourth is full.
-static void add_full(const uint8_t *source, int bits, size_t count, uint8_t *target) {
-    // The next pixel's first sample comes with each, but for the last one.
-    for (size_t i = 0; bits == 8 && i + 1 < count; i++) {
-        uint8_t pixel[4];
-        memcpy(pixel, source + i * 3, 4);
-        pixel[3] = 255;
-        memcpy(target + i * 4, pixel, 4);
-    }
-    for (size_t i = 0; bits == 16 && i + 1 < count; i++) {
-        uint16_t pixel[4];
-        memcpy(pixel, source + i * 6, 8);
-        pixel[3] = 65535;
-        memcpy(target + i * 8, pixel, 8);
-    }
-    size_t bytes = (size_t)bits / 8, last = count - 1;
-    memcpy(target + last * 4 * bytes, source + last * 3 * bytes, 3 * bytes);
-    memset(target + (last * 4 + 3) * bytes, 255, bytes);
-}
-
-/// Gray with or without alpha, of 16 bits.
-static void repeat_gray(const uint8_t *source, int has_alpha, size_t count, uint8_t *target) {
-    for (size_t i = 0; i < count; i++) {
-        uint16_t from[2] = {0, 65535};
-        memcpy(from, source + i * (has_alpha ? 4 : 2), has_alpha ? 4 : 2);
-        uint16_t pixel[4] = {from[0], from[0], from[0], from[1]};
-        memcpy(target + i * 8, pixel, 8);
-    }
-}
-
-/// Gray with alpha, of 8 bits.
-static void repeat_gray_8(const uint8_t *source, size_t count, uint8_t *target) {
-    for (size_t i = 0; i < count; i++) {
-        uint8_t pixel[4] = {source[i * 2], source[i * 2], source[i * 2], source[i * 2 + 1]};
-        memcpy(target + i * 4, pixel, 4);
-    }
-}
-
 /// One row of a chunk whose numbers need no arithmetic; 0 for all others.
 static int copy_run(const ic_tiff_decoder *decoder, const uint8_t *source, size_t count, uint8_t *target) {
     int samples = decoder->samples, bits = decoder->bits;
@@ -244,15 +207,11 @@ static int copy_run(const ic_tiff_decoder *decoder, const uint8_t *source, size_
         if (samples != 4 || bits != 8) return 0;
         memcpy(target, source, count * 4);
     } else if (decoder->colors == 3 && samples == 3) {
-        add_full(source, bits, count, target);
+        ic_add_full(source, (size_t)bits / 8, count, target);
     } else if (decoder->colors == 3 && samples == 4 && decoder->alpha == 3) {
         memcpy(target, source, count * (size_t)bits / 2);
     } else if (decoder->colors == 1 && samples <= 2 && decoder->alpha == (samples == 2 ? 1 : -1)) {
-        if (bits == 16) {
-            repeat_gray(source, samples == 2, count, target);
-        } else {
-            repeat_gray_8(source, count, target);
-        }
+        ic_repeat_gray(source, (size_t)bits / 8, samples == 2, count, target);
     } else {
         return 0;
     }
