@@ -5,6 +5,7 @@
 #include <webp/demux.h>
 
 #include "ic_internal.h"
+#include "include/ic_large.h"
 #include "include/ic_webp.h"
 
 enum { PIECE_BYTES = 64 << 10 };
@@ -18,6 +19,10 @@ struct ic_webp_decoder {
     const char *damage;
     ic_pulse pulse;
 };
+
+static size_t canvas_bytes(const ic_webp_decoder *decoder) {
+    return (size_t)decoder->info.width * 4 * (size_t)decoder->info.height;
+}
 
 ic_webp_decoder *ic_webp_decoder_open(const uint8_t *bytes, size_t size, ic_webp_info *info, ic_error *error) {
     ic_webp_decoder *decoder = calloc(1, sizeof *decoder);
@@ -66,7 +71,7 @@ void ic_webp_decoder_close(ic_webp_decoder *decoder) {
     if (!decoder) return;
     WebPDemuxReleaseIterator(&decoder->frame);
     WebPDemuxDelete(decoder->demuxer);
-    free(decoder->canvas);
+    ic_large_close(decoder->canvas, canvas_bytes(decoder));
     free(decoder);
 }
 
@@ -92,8 +97,8 @@ static void clear_rows(uint8_t *first, size_t stride, int width, int rows, int i
 ic_status ic_webp_decoder_start(ic_webp_decoder *decoder, ic_error *error) {
     const WebPIterator *frame = &decoder->frame;
     size_t stride = (size_t)decoder->info.width * 4;
-    size_t bytes = stride * (size_t)decoder->info.height;
-    decoder->canvas = calloc(1, bytes);
+    size_t bytes = canvas_bytes(decoder);
+    decoder->canvas = ic_large_open(bytes);
     WebPDecoderConfig config;
     if (!decoder->canvas || !WebPInitDecoderConfig(&config)) {
         return ic_fail(error, IC_OUT_OF_MEMORY, "No memory for a WebP picture");

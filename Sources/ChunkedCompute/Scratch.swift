@@ -1,8 +1,16 @@
+import Glibc
+
 /// Memory that a lane or stage keeps between chunks: it grows to what was asked for and is given back with its owner.
 package final class Scratch {
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Kernels read whole vectors, so up to this many bytes behind the last sample may be read (never used).
     package static let slackBytes = 256
+
+    /// From this size on the kernel is asked for pages of 2 MB, which would otherwise be fetched 4 KB at a time.
+    private static let largeBytes = 32 << 20
+    private static let largePage = 2 << 20
+    /// Linux's `MADV_HUGEPAGE`.
+    private static let largePagesWanted: Int32 = 14
 
     package init() {}
 
@@ -16,7 +24,10 @@ package final class Scratch {
     package func bytes(_ count: Int) -> UnsafeMutableRawPointer {
         if memory.count < count + Self.slackBytes || memory.baseAddress == nil {
             memory.deallocate()
-            memory = .allocate(byteCount: count + Self.slackBytes, alignment: 64)
+            let isLarge = count >= Self.largeBytes
+            memory = .allocate(byteCount: count + Self.slackBytes, alignment: isLarge ? Self.largePage : 64)
+            // Not every kernel has large pages, and none has to.
+            if isLarge { madvise(memory.baseAddress, memory.count, Self.largePagesWanted) }
         }
         guard let base = memory.baseAddress else { preconditionFailure("an allocation without an address") }
         return base

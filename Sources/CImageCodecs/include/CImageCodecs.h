@@ -3,6 +3,7 @@
 #include "ic_color.h"
 #include "ic_error.h"
 #include "ic_jpeg.h"
+#include "ic_large.h"
 #include "ic_library.h"
 #include "ic_picture.h"
 #include "ic_png.h"

@@ -1,5 +1,4 @@
 import CImageCodecs
-import Glibc
 
 /// Decodes a picture whole, by a library that is opened for it.
 final class PictureDecoder: ImageDecoder {
@@ -45,8 +44,10 @@ final class PictureDecoder: ImageDecoder {
 
     deinit {
         ic_picture_decoder_close(handle)
-        free(canvas)
+        if canvas != nil { ic_large_close(canvas, canvasBytes) }
     }
+
+    private var canvasBytes: Int { header.width * header.height * header.layout.bytesPerPixel }
 
     private static func header(
         _ info: ic_picture_info, _ format: ImageFormat, _ bytes: UnsafeRawBufferPointer
@@ -84,7 +85,7 @@ final class PictureDecoder: ImageDecoder {
 
     func start(scaleEighths: Int) throws(CodecError) -> (width: Int, height: Int) {
         precondition(scaleEighths == 8, "\(header.format.name) is decoded at its own size")
-        guard let canvas = malloc(header.width * header.height * header.layout.bytesPerPixel) else {
+        guard let canvas = ic_large_open(canvasBytes) else {
             throw CodecError(.outOfMemory, "No memory for a picture")
         }
         self.canvas = canvas
