@@ -16,6 +16,9 @@ struct BenchmarkCase: Sendable {
     /// Limit in megabytes on the memory of bgrun with two workers; nil where none is set.
     var memoryLimitMB: Double?
     let targets: [Target]
+    /// For one kind of file: what the photographs are made into first, and what is made of them; nil in other cases.
+    var input: Input?
+    var output: Output?
 
     /// An upper limit on a ratio of bgrun to another program.
     struct Target: Sendable {
@@ -26,7 +29,7 @@ struct BenchmarkCase: Sendable {
         let limit: Double
     }
 
-    static let all = [web, thumbnails, sharpen, three, linear, webp, avif, jxl, darktable, overhead, start]
+    static let all = [web, thumbnails, sharpen, three, linear, webp, avif, jxl, darktable, overhead, start] + formats
 
     static func named(_ name: String) -> BenchmarkCase? { all.first { $0.name == name } }
 

@@ -11,7 +11,13 @@ struct Comparison {
     let note: (String) -> Void
 
     func run(_ work: BenchmarkCase) throws -> CaseResult {
-        let files = try pictures(for: work)
+        let files: [String]
+        do {
+            files = try pictures(for: work)
+        } catch {
+            let reason = AbsentContestant(key: "inputs", reason: "\(error)")
+            return CaseResult(work: work, pictures: 0, contestants: [], absent: [reason])
+        }
         var (present, absent) = contestants.find(for: work)
         var peaks: [String: Int] = [:]
         // The first run of each fills the caches, shows what it makes and how much memory it takes; it is not timed,
@@ -44,8 +50,34 @@ struct Comparison {
     }
 
     private func pictures(for work: BenchmarkCase) throws -> [String] {
+        if let input = work.input { return try converted(Array(files.prefix(work.fileLimit)), work.name, input) }
         guard work.isSmall else { return Array(files.prefix(work.fileLimit)) }
         return try SamplePhotos.write(count: 1, width: 64, height: 48, seed: 1, to: scratch + "/small").map(\.path)
+    }
+
+    /// The photographs as files of another kind.
+    private func converted(_ files: [String], _ name: String, _ input: BenchmarkCase.Input) throws -> [String] {
+        guard let vips = contestants.locate("vips") else {
+            throw ProcessError(description: "libvips-tools is not installed, which makes the inputs of \(name)")
+        }
+        let folder = scratch + "/inputs"
+        let disk = FileManager.default
+        // One kind at a time, as they are large.
+        if disk.fileExists(atPath: folder) { try disk.removeItem(atPath: folder) }
+        try disk.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let made = files.map { file in
+            let stem = ((file as NSString).lastPathComponent as NSString).deletingPathExtension
+            return "\(folder)/\(stem).\(input.suffix)"
+        }
+        let calls = zip(files, made).map { file, made in
+            Invocation(program: vips, arguments: [input.operation, file, made + input.saving] + input.arguments)
+        }
+        let log = "\(scratch)/\(name)-inputs.log"
+        let status = try ProcessTree(log: log).run([calls], samplingMemory: false).failures.first
+        if let status {
+            throw ProcessError(description: "vips ended with status \(status), see \(log)")
+        }
+        return made
     }
 
     private func measure(

@@ -48,6 +48,7 @@ struct Contestants {
         } else {
             absent.append(AbsentContestant(key: "vipsthumbnail", reason: "libvips-tools is not installed"))
         }
+        if work.output != nil { return (present, absent) }
         if let version = moduleVersion(locations.python, "pyvips") {
             present += pyvips(version, work)
         } else {
@@ -111,6 +112,14 @@ struct Contestants {
             }
         }
         let jpeg = ".jpg[Q=85]"
+        if let output = work.output {
+            // It cannot convert gray to colours, and leaves what is not tagged alone.
+            return [
+                contestant(
+                    "vipsthumbnail", "vipsthumbnail", remark: output.remark,
+                    suffix: ".\(output.suffix)\(output.saving)", [])
+            ]
+        }
         switch work.name {
         case "linear":
             return [contestant("vipsthumbnail", "vipsthumbnail --linear", suffix: jpeg, ["--linear", "-e", "srgb"])]
