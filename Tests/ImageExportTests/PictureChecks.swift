@@ -289,7 +289,7 @@ final class PictureChecks {
             switch operation {
             case .exposure(let stops): factor *= max(1, exp2(stops))
             case .whiteBalance(let balance): factor *= max(1, balance.gains.max() ?? 1)
-            case .contrast(let amount): factor *= 1 + abs(amount) / 2
+            case .contrast(let amount): factor *= 1 + abs(amount)
             case .saturation(let amount): factor *= 1 + max(0, amount)
             case .curve: factor *= 4
             case .denoise: flips = flips || isRounded
@@ -303,8 +303,11 @@ final class PictureChecks {
             }
         }
         if let sharpening = wanted.sharpening { factor *= 1 + 2 * sharpening.amount }
+        // Each step that rounds to 8 bits by itself may add a level.
+        let isConverted = wanted.colorSpace == .displayP3 || picture.profile != .none
+        let steps = [isConverted, wanted.sharpening != nil, wanted.straighten != nil].count { $0 }
         // A coefficient of a denoising may fall to the other side of its threshold.
-        return Tolerance(worst: factor.rounded(.up), share: flips ? 1 : 0)
+        return Tolerance(worst: factor.rounded(.up) + Double(isExact ? 0 : steps), share: flips ? 1 : 0)
     }
 
     private func compare(
