@@ -35,7 +35,7 @@ check_kernels() {
     }
 }
 for form in "" -DPIXELS_FORM; do
-    check_kernels Image "$form" arithmetic resize sharpen resize_float chain points denoise local_contrast deconvolve grain rotate
+    check_kernels Image "$form" arithmetic resize sharpen resize_float chain points denoise local_contrast deconvolve grain rotate turn
 done
 for width in 1 4 8 16; do
     check_kernels Inference "-DWIDTH=$width" values elementwise product convolution window rows resample attention winograd winograd_blocks
