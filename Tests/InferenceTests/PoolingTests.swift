@@ -17,7 +17,7 @@ import Testing
         Case(kernel: 2, stride: 2, pads: [0, 0], input: [1, 2, 3, 4, 5], output: [1.5, 3.5, 5]),
         Case(kernel: 3, stride: 2, pads: [1, 1], input: [1, 2, 3, 4, 5, 6], output: [1, 3, 5, 3]),
         Case(kernel: 2, stride: 2, pads: [0, 0], dilation: 2, input: [1, 2, 3, 4], output: [2, 3]),
-        Case(kernel: 3, stride: 3, pads: [1, 2], dilation: 2, input: [1, 2, 3, 4, 5, 6], output: [2, 10.0 / 3, 3]),
+        Case(kernel: 3, stride: 3, pads: [1, 2], dilation: 2, input: [1, 2, 3, 4, 5, 6], output: [2, 8.0 / 3, 3]),
         // Nothing is added here.
         Case(kernel: 3, stride: 2, pads: [1, 1], input: [1, 2, 3, 4, 5], output: [1, 3, 3]),
     ]
