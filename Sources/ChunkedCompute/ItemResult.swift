@@ -51,7 +51,7 @@ package struct ItemResult: Codable, Hashable, Sendable {
     package enum Status: String, Codable, Sendable {
         /// Every output that can be was written from a sound input.
         case good
-        /// Every output that can be was written, but the input has damage; see `notes`.
+        /// Every output that can be was written, but the input has damage; see `damage`.
         case damaged
         /// See `failure`. Nothing was written, but for the outputs listed: those that stood in place when a later one failed.
         case failed
@@ -116,6 +116,8 @@ package struct ItemResult: Codable, Hashable, Sendable {
     package var status: Status
     package var failure: Failure?
     package var notes: [String] = []
+    /// Those of the notes that say what is wrong with the input.
+    package var damage: [String] = []
     /// Of the input, where that is known.
     package var format: String?
     /// Stored pixels of the input, width times height.

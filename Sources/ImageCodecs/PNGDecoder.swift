@@ -19,7 +19,7 @@ final class PNGDecoder: ImageDecoder {
         handle = try opened { ic_png_decoder_open(file.baseAddress, file.count, &info, &$0) }
         let layout: PixelLayout = info.bit_depth == 16 ? .rgba16 : info.has_alpha != 0 ? .rgba8 : .rgbx8
         let rowBytes = Int(info.width) * layout.bytesPerPixel
-        let chunks = PNGDecoder.walk(bytes)
+        var chunks = PNGDecoder.walk(bytes)
         let lateBytes = chunks.late.reduce(0) { $0 + $1.count }
         // Two filtered rows, the inflater's window and, before them, profiles and texts.
         bytesHeld =
@@ -32,6 +32,11 @@ final class PNGDecoder: ImageDecoder {
         var metadata = ImageMetadata(
             exif: exif, xmp: xmp, icc: colors.icc,
             resolution: Resolution(perMeter: info.resolution_x, info.resolution_y))
+        // What the library refuses, such as one with a wrong checksum.
+        for (name, block) in [("eXIf", exif), (PNGDecoder.xmpName, xmp)]
+        where chunks.seen.contains(name) && block == nil {
+            chunks.leaveOut(name)
+        }
         metadata.leftOut = chunks.leftOut
         hasEnd = chunks.hasEnd
         header = ImageHeader(
@@ -71,6 +76,8 @@ final class PNGDecoder: ImageDecoder {
         /// Chunks of metadata that are not read, and how many there are beside those that are named.
         var others: [String] = []
         var moreOthers = 0
+        /// Kinds that are read.
+        var seen: Set<String> = []
         var leftOut: [String] {
             guard !others.isEmpty else { return [] }
             let named = others.joined(separator: ", ")
@@ -94,7 +101,6 @@ final class PNGDecoder: ImageDecoder {
     private static func walk(_ bytes: UnsafeRawBufferPointer) -> Chunks {
         var chunks = Chunks()
         var isBeforePicture = true
-        var seen: Set<String> = []
         var offset = 8
         while offset + 12 <= bytes.count, !chunks.hasEnd {
             let kind = bytes[offset + 4..<offset + 8]
@@ -109,7 +115,7 @@ final class PNGDecoder: ImageDecoder {
             if end <= bytes.count {
                 let name = name(kind, bytes[offset + 8..<end - 4])
                 // The first of each kind that is read.
-                let isRead = ["eXIf", xmpName].contains(name) && seen.insert(name).inserted
+                let isRead = ["eXIf", xmpName].contains(name) && chunks.seen.insert(name).inserted
                 if !known.contains(name), !isRead { chunks.leaveOut(name) }
             }
             if !isBeforePicture, end <= bytes.count, length <= mostMetadata {

@@ -177,7 +177,9 @@ package final class ImageExporter {
             for decoding in decodings {
                 let damage = decoding.source.decoder.damage
                 if !damage.isEmpty { result.status = .damaged }
-                result.notes += damage.filter { !result.notes.contains($0) }
+                let more = damage.filter { !result.damage.contains($0) }
+                result.damage += more
+                result.notes += more
                 result.times.decode += decoding.source.decodeSeconds
                 result.times.kernels += decoding.pump.kernelSeconds
             }

@@ -108,6 +108,47 @@ import Testing
         #expect(Set(lines).isSuperset(of: Self.notices))
     }
 
+    @Test func whatCountsInPixelsFollowsThem() throws {
+        let photo = "photos/photo-0001.jpg"
+        try ExifTool.run(
+            [
+                "-overwrite_original", "-n", "-Orientation=6", "-FocalPlaneXResolution=4000",
+                "-FocalPlaneYResolution=2000", "-SubjectArea=30 20 12 18", photo,
+            ], in: place)
+        func size(_ lines: [String]) throws -> (width: Double, height: Double) {
+            func side(_ name: String) throws -> Double {
+                let line = try #require(lines.first { $0.hasPrefix("[File] Image\(name) : ") })
+                return try #require(Double(line.split(separator: " ").last ?? ""))
+            }
+            return (try side("Width"), try side("Height"))
+        }
+        let stored = try size(try ExifTool.lines(photo, in: place))
+        let after = try lines()
+        let upright = try size(after)
+        let (across, down) = (upright.height / stored.width, upright.width / stored.height)
+        func value(_ name: String) throws -> [Double] {
+            let line = try #require(after.first { $0.hasPrefix("[EXIF] \(name) : ") }, "\(after)")
+            return line.split(separator: " ").dropFirst(3).compactMap { Double($0) }
+        }
+        // The stored picture's right is below in the upright one, and its top on the right.
+        let area = [upright.width - 20 * down, 30 * across, 18 * down, 12 * across].map { $0.rounded() }
+        #expect(try value("SubjectArea") == area)
+        #expect(abs(try value("FocalPlaneXResolution")[0] - 2_000 * down) < 0.01)
+        #expect(abs(try value("FocalPlaneYResolution")[0] - 4_000 * across) < 0.01)
+    }
+
+    @Test func aDamagedPictureIsReportedForItsDamageAlone() throws {
+        let photo = "photos/photo-0001.jpg"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: place.path + "/" + photo))
+        try whole.prefix(whole.count * 3 / 4).write(to: URL(fileURLWithPath: place.path + "/" + photo))
+        let ended = try place.bgrun(
+            "export", "photos", "--out", "out", "--format", "png", "--report", "report.jsonl")
+        #expect(ended.status == 65)
+        let report = try String(contentsOf: URL(fileURLWithPath: place.path + "/report.jsonl"), encoding: .utf8)
+        let reason = try #require(report.split(separator: "\"reason\":\"").last?.prefix { $0 != "\"" })
+        #expect(report.contains("the comment was left out") && !reason.contains("left out"), "\(report)")
+    }
+
     @Test(arguments: ["-here", "+", "-gps,+camera", "-gps,", "keeps"])
     func whatIsNoGroupIsRefused(metadata: String) throws {
         let ended = try place.bgrun("export", "photos", "--out", "out", "--metadata", metadata)

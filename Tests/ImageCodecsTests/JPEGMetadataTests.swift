@@ -140,6 +140,43 @@ struct JPEGMetadataTests {
     }
 
     @Test
+    func `a PNG's EXIF with a wrong checksum is named`() throws {
+        var file = try encoded(Picture.sample(width: 4, height: 3), as: .png) {
+            $0.metadata.exif = MakerNote.sony.block(width: 4, height: 3)
+        }
+        let make = try #require(file.firstRange(of: Array("SONY\0".utf8)))
+        file[make.lowerBound] = UInt8(ascii: "T")
+        let metadata = try decode(file).header.metadata
+        #expect(metadata.exif == nil)
+        #expect(notes(metadata) == ["the chunk eXIf was left out"])
+    }
+
+    @Test
+    func `a GIF's comment and XMP are named`() throws {
+        let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let extensions: [UInt8] =
+            [0x21, 0xFE, 2, 0x68, 0x69, 0, 0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + [1, 0x20, 0]
+        let picture: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+        #expect(
+            notes(try decode(head + extensions + picture).header.metadata)
+                == ["the comment was left out", "the XMP packet was left out"])
+        #expect(notes(try decode(head + picture).header.metadata).isEmpty)
+    }
+
+    @Test
+    func `EXIF and XMP of a JPEG 2000 are named`() throws {
+        func box(_ kind: String, _ content: [UInt8]) -> [UInt8] {
+            Box.big(content.count + 8, 4) + Array(kind.utf8) + content
+        }
+        let file = try JP2Writer(width: 4, height: 3, components: 3) { x, y, c in x + y + c }.file()
+        #expect(notes(try decode(file).header.metadata).isEmpty)
+        let more = box("uuid", Array("JpgTiffExif->JP2II*".utf8)) + box("xml ", Array("<x/>".utf8))
+        #expect(
+            notes(try decode(file + more).header.metadata)
+                == ["the EXIF block was left out", "the XML box was left out"])
+    }
+
+    @Test
     func `texts of a PNG and further chunks of a WebP are named`() throws {
         var png = PNGWriter(width: 4, height: 3) { _, _, _ in 9 }
         let packet = Array("XML:com.adobe.xmp\0\0\0\0\0<x/>".utf8)

@@ -59,7 +59,7 @@ final class Enhancer {
         }
         result.format = read.header.format.rawValue
         result.notes = read.notes + read.damage
-        if !read.damage.isEmpty { result.status = .damaged }
+        if !read.damage.isEmpty { (result.status, result.damage) = (.damaged, read.damage) }
         pulse.runsModel(true)
         try pulse.goOn(after: 0)
         let picture = read.tensor

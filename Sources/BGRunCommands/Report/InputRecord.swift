@@ -91,7 +91,7 @@ extension InputRecord {
             }
         self.init(
             input: file.path, status: status, code: isStranger ? "notAPicture" : result.failure?.code,
-            reason: result.failure?.reason ?? (status == .damaged ? result.notes.joined(separator: "; ") : nil),
+            reason: result.failure?.reason ?? (status == .damaged ? result.damage.joined(separator: "; ") : nil),
             notes: result.notes, format: result.format,
             inputBytes: max(result.inputBytes, Int(file.identity.size)), inputPixels: result.inputPixels,
             inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,

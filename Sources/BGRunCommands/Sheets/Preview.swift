@@ -73,7 +73,7 @@ struct Preview {
             throw SheetOutput.refusal(ExportFailure(failure.code, failure.reason), of: input)
         }
         guard let file = result.outputs.first else { preconditionFailure("what did not fail has an output") }
-        try tell(file, damage: result.status == .damaged ? result.notes : [])
+        try tell(file, damage: result.damage)
     }
 
     private func makeBoth(_ settings: OutputSettings, _ captions: Captions?) throws {

@@ -72,7 +72,9 @@ extension EXIFBlock {
         // Values that many entries share would be copied for each.
         let size = [layout.first, layout.camera, layout.place, layout.interoperability]
             .joined().reduce(0) { $0 + $1.data.count }
-        guard size <= bytes.count + 1 << 16 else {
+        let most = max(layout.first.count, layout.camera.count, layout.place.count, layout.interoperability.count)
+        // With room for pointers to the others.
+        guard size <= bytes.count + 1 << 16, most <= Self.mostSlots - 2 else {
             notes.append("the damaged EXIF block was left out")
             return EXIFBlock()
         }

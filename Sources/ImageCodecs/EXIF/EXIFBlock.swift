@@ -26,6 +26,8 @@ struct EXIFBlock {
     static let interoperabilityPointer = 0xA005
     static let makerNote = 0x927C
     private static let headerBytes = 8
+    /// Entries of a directory, whose count has 16 bits.
+    static let mostSlots = 0xFFFF
     private static let slotBytes = 12
     /// Directories of thumbnails that follow each other.
     private static let mostThumbnails = 8
@@ -178,6 +180,7 @@ struct EXIFBlock {
         guard let old = start(of: .first) else { return }
         let oldRange = range(at: old)
         var entries = slots(at: old).map { ($0.tag, Array(bytes[$0.start..<$0.start + Self.slotBytes])) }
+        guard entries.count < Self.mostSlots else { return }
         let next = nextPointer(at: old).flatMap { number(at: $0, 4) } ?? 0
         let value = Array(text.utf8) + [0]
         bytes += [UInt8](repeating: 0, count: bytes.count % 2)

@@ -59,7 +59,13 @@ final class PictureDecoder: ImageDecoder {
         var metadata = ImageMetadata(
             exif: block(info.exif, info.exif_size).map(JPEGSegments.withoutExifPrefix),
             xmp: block(info.xmp, info.xmp_size), icc: block(info.icc, info.icc_size) ?? coded.profile)
-        if format == .raw { (metadata.exif, metadata.leftOut) = TIFFExif.block(from: bytes) }
+        metadata.leftOut = UnreadMetadata.sentences(format, bytes)
+        if format == .raw {
+            (metadata.exif, metadata.leftOut) = TIFFExif.block(from: bytes)
+            if metadata.exif == nil, metadata.leftOut.isEmpty {
+                metadata.leftOut = ["the camera's metadata was left out, as the file is no TIFF"]
+            }
+        }
         if info.left_out > 0 {
             let isOne = info.left_out == 1
             let blocks = isOne ? "another block of metadata was" : "\(info.left_out) more blocks of metadata were"
