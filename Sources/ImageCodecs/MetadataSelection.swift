@@ -2,7 +2,8 @@
 package enum MetadataGroup: String, Codable, Hashable, Sendable, CaseIterable {
     /// Where the camera was, and IPTC's locations, which are finer than names of cities and countries.
     case gps
-    /// Make, model, serial numbers, lens, exposure, software, maker notes.
+    /// Make, model, serial numbers, lens, exposure, software; and maker notes, which stay only where places, dates, artist and
+    /// description do too, as they may tell of those.
     case camera
     case dates
     /// The notice and the terms.

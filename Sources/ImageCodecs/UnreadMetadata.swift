@@ -45,8 +45,8 @@ enum UnreadMetadata {
         func number(_ start: Int, _ count: Int) -> Int { file[start..<start + count].reduce(0) { $0 << 8 | Int($1) } }
         var names: [String] = []
         var start = 0
-        while start + 16 <= file.count, names.count < 8 {
-            let isLong = number(start, 4) == 1
+        while start + 8 <= file.count, names.count < 8 {
+            let isLong = number(start, 4) == 1 && start + 16 <= file.count
             let length = isLong ? number(start + 8, 8) : number(start, 4)
             let content = file[(start + (isLong ? 16 : 8))...]
             switch String(decoding: file[start + 4..<start + 8], as: UTF8.self) {
