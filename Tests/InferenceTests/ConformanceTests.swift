@@ -91,7 +91,7 @@ import Testing
         var text = """
 
             Cases of PyPI onnx 1.23.2 that are written in these sets: \(results.count), of which \(passed) pass, \(unsupported) are
-            refused, and \(results.count - passed - unsupported) fail. Compiled models for the CPU pass and fail the same.
+            refused, and \(results.count - passed - unsupported) fail.
 
 
             """
