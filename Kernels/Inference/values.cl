@@ -224,7 +224,7 @@ inline vec apply_function(vec x, int kind, float a, float b) {
     switch (kind) {
     case LINK_LINEAR: return a * x + b;
     case LINK_CLIP: return select(select(x, (vec)(b), x > b), (vec)(a), x < a);
-    case LINK_RELU: return select(x, a * x, x < 0.0f);
+    case LINK_RELU: return select(x, a == 0.0f ? zero : a * x, x < 0.0f);
     case LINK_ELU: return b * select(x, a * expm1(x), x < 0.0f);
     case LINK_SIGMOID: return 1.0f / (1.0f + exp(-x));
     case LINK_SWISH: return x / (1.0f + exp(-a * x));

@@ -1,6 +1,7 @@
 #include "COneDNN.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,3 +31,7 @@ bg_dnnl_load_status bg_dnnl_load(const char *library, bg_dnnl_functions *functio
 int bg_dnnl_post_operation_argument(int position) {
     return DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1;
 }
+
+void bg_clear_invalid_flag(void) { feclearexcept(FE_INVALID); }
+
+int bg_has_invalid_flag(void) { return fetestexcept(FE_INVALID) != 0; }

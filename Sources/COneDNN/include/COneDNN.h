@@ -85,3 +85,8 @@ bg_dnnl_load_status bg_dnnl_load(const char *library, bg_dnnl_functions *functio
 
 // The index under which the second operand of the post-operation at `position` is passed, a macro in oneDNN's header.
 int bg_dnnl_post_operation_argument(int position);
+
+// The calling thread's flag of IEEE 754 for invalid operations: raised where a result is no number though the operands are, and on
+// x86 also where one that is no number is compared. Raising it costs nothing; it stays until it is cleared.
+void bg_clear_invalid_flag(void);
+int bg_has_invalid_flag(void);

@@ -25,6 +25,7 @@ extension CompiledModel {
             /// For a primitive whose operands are the same in each run.
             var call: PreparedExecution.Call?
             var releases: Bool
+            var firstChoice: Float?
         }
 
         /// - Throws: `engine`.
@@ -47,7 +48,7 @@ extension CompiledModel {
                 briefs = zip(model.steps, prepared).map { step, prepared in
                     Brief(
                         call: prepared.flatMap { $0.varying.isEmpty ? $0.execution.call : nil },
-                        releases: !step.released.isEmpty)
+                        releases: !step.released.isEmpty, firstChoice: step.firstChoice)
                 }
             } catch {
                 throw .engine("\(error)")
@@ -96,6 +97,8 @@ extension CompiledModel {
         ) throws(ModelError) -> [String: Tensor] {
             for graph in ports { try model.runner.check(inputs, of: graph) }
             var tensors = model.scope.merging(inputs) { $1 }
+            var needsOther = false
+            InvalidOperations.forget()
             for number in briefs.indices {
                 if shouldStopAt(.step) {
                     throw ModelError(
@@ -117,9 +120,15 @@ extension CompiledModel {
                 } catch {
                     throw error.at(model.steps[number].place)
                 }
+                if let choice = brief.firstChoice, !needsOther {
+                    needsOther = Self.has(choice, in: result(ofStep: number))
+                }
                 if brief.releases {
                     for name in model.steps[number].released { tensors[name] = nil }
                 }
+            }
+            if let nonFinite = model.nonFinite, needsOther || InvalidOperations.haveOccurred {
+                return try Run(nonFinite.model()).execute(inputs, shouldStopAt: shouldStopAt)
             }
             var outputs: [String: Tensor] = [:]
             for name in model.outputs {
@@ -133,7 +142,11 @@ extension CompiledModel {
             _ number: Int, _ tensors: inout [String: Tensor], _ shouldStopAt: (RunPoint) -> Bool
         ) throws(ModelError) {
             switch model.steps[number].action {
-            case .evaluate(let node): try model.runner.evaluate(node, &tensors, shouldStopAt: shouldStopAt)
+            case .evaluate(let node):
+                let haveOccurred = InvalidOperations.haveOccurred
+                try model.runner.evaluate(node, &tensors, shouldStopAt: shouldStopAt)
+                // Plain results are right, whatever flags they raised.
+                if !haveOccurred { InvalidOperations.forget() }
             case .execute:
                 let prepared = primitive(number)
                 for input in prepared.varying {
@@ -181,6 +194,25 @@ extension CompiledModel {
                     target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(target.count)))
                 }
             }
+        }
+
+        /// The float32 that a primitive has just made.
+        private func result(ofStep number: Int) -> UnsafeRawBufferPointer {
+            guard case .execute(_, _, let buffer) = model.steps[number].action else {
+                preconditionFailure("only primitives choose")
+            }
+            return memory.withUnsafeMutableBytes { UnsafeRawBufferPointer(model.part(buffer, of: $0)) }
+        }
+
+        private static func has(_ number: Float, in bytes: UnsafeRawBufferPointer) -> Bool {
+            let lanes = 16
+            let count = bytes.count / 4, whole = count / lanes * lanes
+            var found = SIMDMask<SIMD16<Int32>>(repeating: false)
+            for place in stride(from: 0, to: whole, by: lanes) {
+                found .|= bytes.loadUnaligned(fromByteOffset: 4 * place, as: SIMD16<Float>.self) .== number
+            }
+            return any(found)
+                || (whole..<count).contains { bytes.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) == number }
         }
 
         private func primitive(_ number: Int) -> Prepared {

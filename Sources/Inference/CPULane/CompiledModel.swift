@@ -54,6 +54,8 @@ package struct CompiledModel: Sendable {
     let runner: ReferenceRunner
     /// Inputs as the file declares them.
     let declared: [Graph.Port]
+    /// What computes runs that meet NaN, or infinities that a step has no right result for; nil where every step has.
+    let nonFinite: NonFiniteModel?
 
     /// - Parameters:
     ///   - model: As the importer gives it.
@@ -71,7 +73,13 @@ package struct CompiledModel: Sendable {
         precision: Precision = .float32, runner: ReferenceRunner = ReferenceRunner(), laidOut: LaidOutWeights? = nil
     ) throws(ModelError) {
         func compiled(_ type: DataType) throws(ModelError) -> CompiledModel {
-            try CompiledModel(model, extents: extents, inputs: given, operandType: type, runner: runner, laidOut)
+            let nonFinite = NonFiniteModel { () throws(ModelError) in
+                try CompiledModel(
+                    model, extents: extents, inputs: given, operandType: .float32, runner: runner, nil, nonFinite: nil)
+            }
+            return try CompiledModel(
+                model, extents: extents, inputs: given, operandType: type, runner: runner, laidOut,
+                nonFinite: nonFinite)
         }
         self = try Self.chosen(precision, compiled)
     }
@@ -107,8 +115,9 @@ package struct CompiledModel: Sendable {
 
     private init(
         _ model: Model, extents: [String: Int], inputs given: [String: TensorType], operandType: DataType,
-        runner: ReferenceRunner, _ laidOut: LaidOutWeights?
+        runner: ReferenceRunner, _ laidOut: LaidOutWeights?, nonFinite: NonFiniteModel?
     ) throws(ModelError) {
+        self.nonFinite = nonFinite
         var graph = model.graph
         graph.inputs = try Self.resolved(graph.inputs, extents, given)
         var inference = ShapeInference()
@@ -117,15 +126,16 @@ package struct CompiledModel: Sendable {
         let inferred = try inference.inferWidened(graph)
         graph = inferred.graph
         let quantised = QuantisedConstant.all(in: graph, inferred.facts)
-        for pass in Self.passes { graph = try pass.apply(graph, inferred.facts) }
+        for pass in nonFinite == nil ? Self.exactPasses : Self.passes { graph = try pass.apply(graph, inferred.facts) }
 
         var builder: StepBuilder
         do throws(OneDNNError) {
             engine = try CPUEngine()
             builder = try StepBuilder(
-                graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 ? quantised : [:],
+                graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 && nonFinite != nil ? quantised : [:],
                 engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType,
-                laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : inferred.graph.initialisers)
+                laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : inferred.graph.initialisers,
+                takesNonFinite: nonFinite == nil)
         } catch {
             throw .engine("\(error)")
         }
@@ -167,6 +177,9 @@ package struct CompiledModel: Sendable {
         FoldConstants(), RemovePassThrough(), FoldPadding(), FoldBatchNormalization(), RecogniseActivations(),
         RecogniseGelu(), RecogniseLayerNormalization(), FuseFollowers(quantises: true),
     ]
+
+    /// Those after which every value is what the operators of the file make of it, infinities and NaN too.
+    private static let exactPasses: [any GraphPass] = [FoldConstants(), RemovePassThrough(), FoldPadding()]
 
     /// One run with memory of its own, which is given back afterwards; many runs are faster with a ``Run`` that is kept.
     ///

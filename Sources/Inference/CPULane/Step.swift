@@ -54,6 +54,8 @@ struct Step: PlannedStep, Sendable {
     var action: Action
     /// Tensors that are not needed behind this step.
     var released: [String] = []
+    /// What its primitive gives, of float32, where all that it chooses from is infinite: the number that it begins with.
+    var firstChoice: Float?
 
     /// What it needs to work in, beside buffers of the arena.
     var scratchpadByteCount: Int {

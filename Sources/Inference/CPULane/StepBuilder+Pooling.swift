@@ -49,6 +49,7 @@ extension StepBuilder {
                 isPlain || !primitive.isReference
             else { continue }
             try append(primitive, [self.input(.source, source, of: primitive)], result: node.result)
+            if isMaximum { begins(with: -.greatestFiniteMagnitude) }
             return true
         }
         return false

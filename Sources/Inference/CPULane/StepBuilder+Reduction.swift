@@ -22,6 +22,11 @@ extension StepBuilder {
                 Reduction(kind, source.descriptor, destination: try MemoryDescriptor(kept, .float32)))
         else { return false }
         try append(primitive, [self.input(.source, source, of: primitive)], result: node.result)
+        switch kind {
+        case .maximum: begins(with: -.greatestFiniteMagnitude)
+        case .minimum: begins(with: .greatestFiniteMagnitude)
+        case .sum, .product, .mean: break
+        }
         return true
     }
 
@@ -56,6 +61,7 @@ extension StepBuilder {
             !primitive.isReference
         else { return false }
         var result = try resultForm(primitive, [self.input(.source, source, of: primitive)])
+        if kind == .maximum { begins(with: -.greatestFiniteMagnitude) }
         if node.int("keepdims") == 0 { result = try plain(result, as: Array(shape[..<2])) }
         bind(node.result, to: result)
         return true

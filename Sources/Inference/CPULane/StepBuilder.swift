@@ -11,6 +11,8 @@ struct StepBuilder {
     let quantisedConstants: [String: QuantisedConstant]
     /// Larger values are left to the plain evaluation, which refuses them when they would be made.
     let largestTensorBytes: Int
+    /// Whether only steps are wanted that give what the operators do for NaN and infinities too.
+    let takesNonFinite: Bool
     /// What convolutions and products with constant weights take; they add up, and give, float32.
     private(set) var operandType: DataType
     private(set) var steps: [Step] = []
@@ -54,8 +56,10 @@ struct StepBuilder {
 
     init(
         _ graph: Graph, facts: [String: Fact], quantisedConstants: [String: QuantisedConstant], engine: CPUEngine,
-        largestTensorBytes: Int, operandType: DataType, laidOut: LaidOutWeights?, fileInitialisers: [String: Tensor]
+        largestTensorBytes: Int, operandType: DataType, laidOut: LaidOutWeights?, fileInitialisers: [String: Tensor],
+        takesNonFinite: Bool
     ) throws(OneDNNError) {
+        self.takesNonFinite = takesNonFinite
         self.laidOut = laidOut
         self.fileInitialisers = fileInitialisers
         self.facts = facts
@@ -132,7 +136,7 @@ struct StepBuilder {
     }
 
     private mutating func addFast(_ node: Node, followers: [Node]) throws(OneDNNError) -> Bool {
-        guard node.domain.isEmpty else { return false }
+        guard node.domain.isEmpty, !takesNonFinite || Self.exact.contains(node.operatorName) else { return false }
         if try attempt({ (builder) throws(OneDNNError) in try builder.addByteTable(node, followers) }) { return true }
         switch node.operatorName {
         case "Conv": return try addConvolution(node, followers)
@@ -175,6 +179,14 @@ struct StepBuilder {
         default: return try addElementFunctions(node)
         }
     }
+
+    /// Operators whose fast forms, without followers, move elements, add and multiply, so that nothing swallows NaN or an
+    /// infinity.
+    private static let exact: Set<String> = [
+        "Conv", "MatMul", "Gemm", "ConvTranspose", "BatchNormalization", "Add", "Sum", "Sub", "Mul", "Div",
+        "ReduceMean", "ReduceSum", "LayerNormalization", "Concat", "Transpose", "Reshape", "Flatten", "Squeeze",
+        "Unsqueeze", "Identity", "Dropout", "Gather", "Slice", "Split", "DepthToSpace",
+    ]
 
     /// A step that computes the node plainly.
     private mutating func evaluate(_ node: Node) throws(OneDNNError) {
@@ -414,6 +426,9 @@ struct StepBuilder {
         steps.append(Step(place: place, operatorName: operatorName, action: action(number)))
         return .arena(number)
     }
+
+    /// Notes what the last step, a choice of the largest or smallest of some, gives where all of them are infinite.
+    mutating func begins(with number: Float) { steps[steps.count - 1].firstChoice = number }
 
     /// Adds a step that gathers rows.
     mutating func append(_ gather: RowGather, _ source: Form, indices: String, byteCount: Int) -> Place {
