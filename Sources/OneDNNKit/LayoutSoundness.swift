@@ -14,13 +14,12 @@ struct LayoutSoundness {
         isBinary = operation is Binary
         isProduct = operation is MatrixProduct
         hasOperand = postOperations.contains {
-            if case .binary(_, let operand) = $0 { operand.isChosenByPrimitive || operand.elementCount > 1 } else { false }
+            guard case .binary(_, let operand) = $0 else { return false }
+            return operand.isChosenByPrimitive || operand.elementCount > 1
         }
     }
 
-    /// - Parameters:
-    ///   - implementation: oneDNN's name of it.
-    ///   - descriptor: The layout that the implementation has for an argument; nil for one that it does not take.
+    /// Whether an implementation, by oneDNN's name of it, knows the layouts that it has for its arguments.
     func isSound(in implementation: String, _ descriptor: (Argument) -> MemoryDescriptor?) -> Bool {
         // Plain loops go by the strides.
         guard isBinary || hasOperand, !implementation.hasPrefix("ref"), let target = descriptor(.destination) else {

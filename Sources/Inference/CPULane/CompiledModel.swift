@@ -132,8 +132,9 @@ package struct CompiledModel: Sendable {
         do throws(OneDNNError) {
             engine = try CPUEngine()
             builder = try StepBuilder(
-                graph, facts: inferred.facts, quantisedConstants: engine.hasExactInt8 && nonFinite != nil ? quantised : [:],
-                engine: engine, largestTensorBytes: runner.largestTensorBytes, operandType: operandType,
+                graph, facts: inferred.facts,
+                quantisedConstants: engine.hasExactInt8 && nonFinite != nil ? quantised : [:], engine: engine,
+                largestTensorBytes: runner.largestTensorBytes, operandType: operandType,
                 laidOut: laidOut, fileInitialisers: laidOut == nil ? [:] : inferred.graph.initialisers,
                 takesNonFinite: nonFinite == nil)
         } catch {

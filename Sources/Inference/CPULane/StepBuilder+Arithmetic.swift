@@ -59,7 +59,7 @@ extension StepBuilder {
             takesLoops: takesLoops, as: first.descriptor)
     }
 
-    /// - Parameter descriptor: Dimensions and layout of the result; the destination's where it is not given.
+    // `descriptor`: dimensions and layout of the result, the destination's where it is not given.
     private mutating func addArithmetic(
         _ function: BinaryFunction, _ first: Form, _ second: Form, _ destination: MemoryDescriptor,
         _ followers: Followers, takesLoops: Bool, as descriptor: MemoryDescriptor? = nil
@@ -84,9 +84,8 @@ extension StepBuilder {
     }
 
     /// How many axes of one element have to stand in front, so that what has one number for each index of an axis has them
-    /// for the second, which oneDNN takes for channels; nil where that cannot be.
-    ///
-    /// - Parameter axes: Of the first operand, the second, and those of what follows.
+    /// for the second, which oneDNN takes for channels; nil where that cannot be. The axes are of the first operand, the
+    /// second, and those of what follows.
     private static func leadingAxes(_ axes: MergedAxes) -> Int? {
         var channels: Int?
         for number in axes.isLong.indices.dropFirst(2) where !axes.isFull(number) && !axes.isRepeatedWholly(number) {

@@ -13,6 +13,9 @@ extension StepBuilder {
             rows = [shape[..<axis].reduce(1, *), shape[axis...].reduce(1, *)]
             axis = 1
         }
+        // Of one element oneDNN's logarithm is some 1e-6 in place of 0.
+        let extents = rows ?? shape
+        guard extents.indices.contains(axis), extents[axis] > 1 else { return false }
         for isPlain in rows == nil ? [false, true] : [true] {
             guard var source = try isPlain ? plain(node.inputs[0], as: rows) : form(node.inputs[0]) else { continue }
             let descriptor = source.descriptor

@@ -6,7 +6,8 @@ extension StepBuilder {
         _ geometry: WindowGeometry, _ source: Form, _ weights: Form, output: [Int]
     ) throws(OneDNNError) -> WinogradConvolution? {
         // It is of float32 alone, and faster than the direct form of bfloat16 where that has no AMX.
-        guard !takesNonFinite, operandType == .float32 || !engine.instructionSet.hasAMX, case .constant = weights.place else {
+        guard !takesNonFinite, operandType == .float32 || !engine.instructionSet.hasAMX, case .constant = weights.place
+        else {
             return nil
         }
         return try WinogradConvolution(

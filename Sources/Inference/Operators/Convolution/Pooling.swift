@@ -4,7 +4,7 @@ extension Operators {
     static let pooling: [OperatorDefinition] = [
         maxPool, averagePool, lpPool,
         global("GlobalAveragePool") { values, _ in values.reduce(0, +) / Double(values.count) },
-        global("GlobalMaxPool") { values, _ in values.max() ?? -.infinity },
+        global("GlobalMaxPool") { values, _ in values.reduce(-.infinity, largest) },
         global("GlobalLpPool", versions: [2], ["p": .int]) { values, node in
             let power = Double(node.int("p") ?? 2)
             return pow(values.reduce(0) { $0 + pow(abs($1), power) }, 1 / power)
@@ -56,9 +56,13 @@ extension Operators {
         try forEachWindow(call) { geometry, plane, position, number in
             var best: Int?
             geometry.forEachTap(position, input: spatial) { _, offset in
-                if best.map({ values[plane + offset] > values[plane + $0] || values[plane + $0].isNaN }) ?? true {
+                guard let before = best.map({ values[plane + $0] }) else {
                     best = offset
+                    return
                 }
+                // The first that is no number stays, as in PyTorch; the standard does not say.
+                let value = values[plane + offset]
+                if value > before || value.isNaN && !before.isNaN { best = offset }
             }
             guard let best else {
                 sources[number] = -1

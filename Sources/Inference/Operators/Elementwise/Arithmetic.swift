@@ -178,11 +178,13 @@ extension Operators {
 
     // MARK: Any number of inputs
 
-    @Sendable private static func largest(_ left: Double, _ right: Double) -> Double {
+    /// NaN where one of them is.
+    @Sendable static func largest(_ left: Double, _ right: Double) -> Double {
         left.isNaN || right.isNaN ? .nan : max(left, right)
     }
 
-    @Sendable private static func smallest(_ left: Double, _ right: Double) -> Double {
+    /// NaN where one of them is.
+    @Sendable static func smallest(_ left: Double, _ right: Double) -> Double {
         left.isNaN || right.isNaN ? .nan : min(left, right)
     }
 

@@ -73,8 +73,8 @@ extension Operators {
                 switch reduction {
                 case "add": values[place] += update
                 case "mul": values[place] *= update
-                case "max": values[place] = max(values[place], update)
-                default: values[place] = min(values[place], update)
+                case "max": values[place] = largest(values[place], update)
+                default: values[place] = smallest(values[place], update)
                 }
             }
             return try Tensor(input.elementType, shape: input.shape, doubles: values)

@@ -71,7 +71,9 @@ extension Operators {
                                 height, width)
                             samples.append(taps.reduce(0) { $0 + $1.weight * values[plane + $1.offset] })
                             // The largest is that of the weighted corners, not of the samples, as the standard has it.
-                            for tap in taps { largest = max(largest, tap.weight * values[plane + tap.offset]) }
+                            for tap in taps {
+                                largest = Operators.largest(largest, tap.weight * values[plane + tap.offset])
+                            }
                         }
                     }
                     let place = (region * shape[1] + channel) * rows * columns + bin
