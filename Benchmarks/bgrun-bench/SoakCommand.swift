@@ -2,10 +2,12 @@ import ArgumentParser
 import Foundation
 import Glibc
 
-/// `bgrun-bench soak`: the memory of one long export, from its first pictures to its last.
+/// `bgrun-bench soak`: memory, rate and processor time of one long export, from its first pictures to its last, and of the
+/// same export again, which has nothing to do.
 struct SoakCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "soak", abstract: "Export thousands of pictures in one job and show its memory on the way.")
+        commandName: "soak",
+        abstract: "Export thousands of pictures in one job and show its memory and its rate on the way.")
 
     @Argument(help: "Folder of photographs; they are used again and again, under new names.")
     var photos: String
@@ -20,31 +22,49 @@ struct SoakCommand: ParsableCommand {
         parsing: .unconditional, help: .init("More arguments of the export, as one text.", valueName: "text"))
     var arguments = "--size 1024"
 
+    @Option(help: "Folder for what is made; by default the one for temporary files.")
+    var place: String?
+
+    /// Inputs in a folder.
+    private static let filesInAFolder = 1000
+
     private struct Sample {
         var files: Int
         var bytes: Int
+        var seconds: Double
     }
 
     func run() throws {
-        let place = NSTemporaryDirectory() + "bgrun-soak-" + UUID().uuidString
+        let place = (self.place.map { $0 + "/" } ?? NSTemporaryDirectory()) + "bgrun-soak-" + UUID().uuidString
         // What cannot be removed stays in the folder for temporary files.
         defer { _ = try? FileManager.default.removeItem(atPath: place) }
         try makeInputs(in: place + "/photos")
-        let samples = try export(place)
+        let (samples, use, _) = try export(place)
         guard let last = samples.last, last.files == count else {
             throw ProcessError(description: "the export did not come to its end: \(samples.last?.files ?? 0) pictures")
         }
-        let tenths = (1...10).map { tenth in
+        let parts = (1...10).map { tenth in
             let range = count * (tenth - 1) / 10..<count * tenth / 10
-            return samples.filter { range.contains($0.files - 1) }.map(\.bytes).sorted()
+            return samples.filter { range.contains($0.files - 1) }
         }
-        print("  pictures  MiB (median)  MiB (most)")
+        let tenths = parts.map { $0.map(\.bytes).sorted() }
+        print("  pictures  MiB (median)  MiB (most)  a second")
         for (tenth, bytes) in tenths.enumerated() where !bytes.isEmpty {
             print(
                 String(
-                    format: "%10d  %12.1f  %10.1f", count * (tenth + 1) / 10, Self.mebibytes(bytes[bytes.count / 2]),
-                    Self.mebibytes(bytes[bytes.count - 1])))
+                    format: "%10d  %12.1f  %10.1f  %8.0f", count * (tenth + 1) / 10,
+                    Self.mebibytes(bytes[bytes.count / 2]), Self.mebibytes(bytes[bytes.count - 1]),
+                    Self.rate(parts[tenth])))
         }
+        print(
+            String(
+                format: "supervisor: %.1f %% of the processor time, %.0f MiB at most",
+                100 * use.seconds / max(use.secondsOfAll, 0.01), Self.mebibytes(use.bytes)))
+        let (_, again, seconds) = try export(place)
+        print(
+            String(
+                format: "the same again, with nothing to do: %.1f s, %.0f MiB at most", seconds,
+                Self.mebibytes(again.bytes)))
         guard let second = tenths[1].isEmpty ? nil : tenths[1], let end = tenths.last, !end.isEmpty else {
             throw ProcessError(description: "too few samples: give more pictures")
         }
@@ -59,15 +79,27 @@ struct SoakCommand: ParsableCommand {
         guard !names.isEmpty else { throw ProcessError(description: "there are no photographs in \(photos)") }
         for number in 0..<count {
             let name = names[number % names.count]
-            let target = "\(folder)/\(number)-\(name)"
+            let part = "\(folder)/\(number / Self.filesInAFolder)"
+            if number % Self.filesInAFolder == 0 {
+                try FileManager.default.createDirectory(atPath: part, withIntermediateDirectories: true)
+            }
+            let target = "\(part)/\(number)-\(name)"
             if link("\(photos)/\(name)", target) != 0 {
                 try FileManager.default.copyItem(atPath: "\(photos)/\(name)", toPath: target)
             }
         }
     }
 
+    /// Pictures a second between the first and the last of some samples.
+    private static func rate(_ samples: [Sample]) -> Double {
+        guard let first = samples.first, let last = samples.last, last.seconds > first.seconds else { return .nan }
+        return Double(last.files - first.files) / (last.seconds - first.seconds)
+    }
+
     /// Runs the export, and looks at its memory with each line of its progress.
-    private func export(_ place: String) throws -> [Sample] {
+    ///
+    /// - Returns: What was seen, what the supervisor took, and how long it ran in seconds.
+    private func export(_ place: String) throws -> ([Sample], SupervisorUse.Use, Double) {
         let process = Process()
         process.executableURL = URL(filePath: bgrun ?? Self.besideThisProgram)
         process.arguments =
@@ -77,7 +109,9 @@ struct SoakCommand: ParsableCommand {
         let lines = Pipe()
         process.standardError = lines
         process.standardOutput = FileHandle.nullDevice
+        let begin = ContinuousClock.now
         try process.run()
+        let watch = SupervisorUse(of: process.processIdentifier)
         var samples: [Sample] = []
         var text = ""
         while true {
@@ -86,13 +120,16 @@ struct SoakCommand: ParsableCommand {
             text += String(decoding: data, as: UTF8.self)
             while let end = text.firstIndex(of: "\n") {
                 if let match = text[..<end].firstMatch(of: /"files":(\d+)/), let files = Int(match.1) {
-                    samples.append(Sample(files: files, bytes: MemorySampler.bytes(below: getpid())))
+                    samples.append(
+                        Sample(
+                            files: files, bytes: MemorySampler.bytes(below: getpid()),
+                            seconds: (ContinuousClock.now - begin) / .seconds(1)))
                 }
                 text.removeSubrange(...end)
             }
         }
         process.waitUntilExit()
-        return samples
+        return (samples, watch.stop(), (ContinuousClock.now - begin) / .seconds(1))
     }
 
     private static func mebibytes(_ bytes: Int) -> Double { Double(bytes) / Double(1 << 20) }

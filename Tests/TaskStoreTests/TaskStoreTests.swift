@@ -75,6 +75,9 @@ import Testing
         #expect(try store.pictures(below: "/out/sub").map(\.output.path) == ["/out/sub/c.jpg"])
         #expect(try store.pictures(below: "/").count == 3)
         #expect(try store.pictures(below: "/ou").isEmpty && store.pictures(below: "/out/s").isEmpty)
+        #expect(try store.knowsOutputs(below: "/out") && store.knowsOutputs(below: "/out/sub"))
+        #expect(try store.knowsOutputs(below: "/"), "also of what was only planned")
+        #expect(try !store.knowsOutputs(below: "/ou") && !store.knowsOutputs(below: "/out/a.jpg"))
         #expect(try store.commands(of: [job.id, job.id + 1]) == [job.id: "first"])
         _ = try store.begin(request, requestText: "{}", command: "second", now: 2)
         #expect(try store.commands(of: [job.id]) == [job.id: "second"])
@@ -262,5 +265,13 @@ import Testing
         let sum = EnergyRecord(job: 1, joules: 4, isMeasured: true)
         for moment in [7_200, 10_799, -1e300, -Double.infinity] { #expect(try store.energy(since: moment) == [sum]) }
         for moment in [10_800, 1e300, Double.infinity, .nan] { #expect(try store.energy(since: moment).isEmpty) }
+    }
+}
+
+extension TaskStore {
+    fileprivate func pictures(below folder: String) throws -> [MadeRecord] {
+        var pictures: [MadeRecord] = []
+        try forEachPicture(below: folder) { pictures.append($0) }
+        return pictures
     }
 }

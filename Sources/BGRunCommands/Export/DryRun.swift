@@ -42,8 +42,8 @@ struct DryRun {
             text = JSONText.encode(
                 Shown(
                     inputs: plan.inputCount, inputBytes: plan.inputBytes,
-                    estimatedSeconds: estimate.map { [$0.lowerBound, $0.upperBound] }, items: items,
-                    settled: plan.settled, passedOver: plan.passedOver))
+                    estimatedSeconds: estimate.map { [$0.lowerBound, $0.upperBound] }, items: Array(items),
+                    settled: Array(plan.settled), passedOver: plan.passedOver))
         } else {
             text = lines.joined(separator: "\n")
         }
@@ -85,7 +85,7 @@ struct DryRun {
                 "\(item.input.path): \(InputRecord.Status.failed.rawValue), \($0.reason)"
             }
         }
-        for record in plan.settled + plan.passedOver {
+        for record in Array(plan.settled) + plan.passedOver {
             lines.append("\(record.input): \(record.status.rawValue), \(record.reason ?? "")")
         }
         lines = lines.map(\.onOneLine)
@@ -96,13 +96,6 @@ struct DryRun {
         lines.append(
             "\(plan.items.count) of \(plan.inputCount) inputs to do, \(megabytes) MB, \(time). Nothing was changed.")
         return lines
-    }
-}
-
-extension ExportPlan {
-    /// Folders that outputs go to.
-    var outputFolders: Set<String> {
-        Set(items.flatMap { $0.outputs.map { OutputFolderGuard.parent($0.path) } })
     }
 }
 

@@ -49,11 +49,11 @@ struct ExportWork: Work {
     }
 
     func plan(
-        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+        _ scan: InputScan, journal: JournalReader, job: JobRecord?
     ) throws(StoreError) -> ExportPlan {
         let planner = ExportPlanner(
             folder: folder, specs: specs, templates: templates, existing: self.job.existing, program: Program.version)
-        return try planner.plan(scan, journal: known, job: job)
+        return try planner.plan(scan, journal: journal, job: job)
     }
 
     func show(_ plan: ExportPlan, rates: ClosedRange<Double>?) -> ExitStatus {

@@ -91,13 +91,13 @@ struct EnhanceWork: Work {
     }
 
     func plan(
-        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+        _ scan: InputScan, journal: JournalReader, job: JobRecord?
     ) throws(StoreError) -> ExportPlan {
         var planner = ExportPlanner(
             folder: folder, specs: [spec], templates: [template], existing: self.job.existing,
             program: Program.version)
         planner.cause = " \(JSONText.encode(terms))"
-        var plan = try planner.plan(scan, journal: known, job: job)
+        var plan = try planner.plan(scan, journal: journal, job: job)
         plan.isEnhancement = true
         return plan
     }

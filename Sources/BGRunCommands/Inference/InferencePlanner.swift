@@ -138,7 +138,7 @@ struct InferencePlanner {
 
     // MARK: Batches
 
-    private func batches(_ files: [InputFile], _ plan: inout InferencePlan) -> [InferencePlan.Batch] {
+    private func batches(_ files: InputFiles, _ plan: inout InferencePlan) -> [InferencePlan.Batch] {
         var batches: [InferencePlan.Batch] = []
         var pictures: [InputFile] = []
         var count = 0

@@ -116,9 +116,9 @@ struct InferenceWork: Work {
     }
 
     func plan(
-        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+        _ scan: InputScan, journal: JournalReader, job: JobRecord?
     ) throws(StoreError) -> InferencePlan {
-        try planner.plan(scan, known: known, job: job)
+        try planner.plan(scan, known: journal.known, job: job)
     }
 
     private var planner: InferencePlanner {

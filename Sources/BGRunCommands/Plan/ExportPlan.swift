@@ -4,46 +4,152 @@ import ImageExport
 import TaskStore
 
 /// What an export is going to do, known before any picture is opened.
+///
+/// It holds for each input where it lies and how each of its outputs stands, and makes paths and settings of that when an
+/// item is asked for: a million small pictures take some hundred megabytes.
 struct ExportPlan: WorkPlan {
     /// An input with the outputs it still needs.
     struct Item: Sendable {
         var input: InputFile
         var outputs: [PictureOrder.Output]
-        /// The same outputs as the journal notes them.
-        var journal: [PlannedOutput]
-        /// Outputs that are there already and stay.
-        var current: [MadeRecord]
         /// Why there are no other ones.
-        var missing: [ItemResult.Failure] = []
+        var missing: [ItemResult.Failure]
     }
 
-    /// Inputs to work on.
-    var items: [Item] = []
-    /// Inputs that need no work or can have none, with their records.
-    var settled: [InputRecord] = []
+    /// How an output stands.
+    enum State: UInt8, Sendable {
+        /// It has no path, cannot be made, or is not made because of what stands there.
+        case left
+        case current
+        case make, replace
+    }
+
+    private let files: InputFiles
+    private let naming: OutputNaming
+    /// Of all outputs of each input, made or not.
+    let settings: [OutputSettings]
+    private let settingsText: SettingsText
+    /// What decides the bytes of outputs beside their settings.
+    private let cause: String
+    /// Of outputs by their numbers.
+    private var states: [State]
+    private var current = CurrentOutputs()
+    /// Files that stand at the paths of outputs and are not ours, by the outputs' numbers.
+    private var foreign: [Int: FileIdentity] = [:]
+    /// Why outputs are not made, by input.
+    private var missing: [Int: [ItemResult.Failure]]
+    /// Places of inputs to work on.
+    private var todo: [UInt32] = []
+    /// Places of inputs that need no work, or of which only some outputs stand and no other can be made.
+    private var done: [UInt32] = []
+    /// Inputs that can have no work, and what was found in their place.
+    private var odd: [InputRecord] = []
+
     /// What lies among the inputs and is none: outputs of bgrun's own, links to folders.
     var passedOver: [InputRecord] = []
     var refusals: [PlanRefusal] = []
-    /// Of all outputs of each input, made or not.
-    var settings: [OutputSettings] = []
+    /// Folders of the outputs to be made.
+    private(set) var outputFolders: Set<String> = []
     /// Workers send pictures through a model, instead of exporting them as they are.
     var isEnhancement = false
 
-    var inputCount: Int { items.count + settled.count }
-    var itemCount: Int { items.count }
+    init(
+        _ files: InputFiles, _ naming: OutputNaming, _ settings: [OutputSettings], cause: String,
+        odd: [InputRecord], missing: [Int: [ItemResult.Failure]]
+    ) {
+        self.files = files
+        self.naming = naming
+        self.settings = settings
+        self.cause = cause
+        self.odd = odd
+        self.missing = missing
+        settingsText = SettingsText(settings)
+        states = Array(repeating: .left, count: files.count * naming.specCount)
+    }
 
-    func inputs(of item: Int) -> [InputFile] { [items[item].input] }
+    // MARK: Making it
 
-    func intents(of item: Int) -> [PlannedOutput] { items[item].journal }
+    /// Notes how an output stands, in the order of their numbers.
+    mutating func note(_ number: Int, _ standing: Standing, path: String) {
+        switch standing {
+        case .make(let mayReplace, let foreign):
+            states[number] = mayReplace ? .replace : .make
+            self.foreign[number] = foreign
+            let folder = OutputFolderGuard.parent(path)
+            if !outputFolders.contains(folder) { outputFolders.insert(folder) }
+        case .current(let made):
+            states[number] = .current
+            current.append(number, made)
+        case .occupied(let other):
+            missing[number / naming.specCount, default: []].append(
+                .init(code: InputRecord.outputExists, reason: Standing.occupation(of: path, madeFrom: other)))
+        case .refused:
+            refusals.append(.init(code: "outputExists", sentence: "\(path) exists already"))
+        }
+    }
+
+    /// All outputs of an input are noted.
+    mutating func close(_ input: Int) {
+        let numbers = numbers(of: input)
+        if states[numbers].contains(where: { $0 == .make || $0 == .replace }) {
+            todo.append(UInt32(input))
+        } else {
+            done.append(UInt32(input))
+        }
+    }
+
+    /// Nothing can be made of an input.
+    mutating func leaveOut(_ record: InputRecord) { odd.append(record) }
+
+    /// What an output is to be, as the journal would note it.
+    func wanted(_ number: Int, _ file: InputFile, path: String) -> PlannedOutput {
+        let spec = number % naming.specCount
+        return PlannedOutput(
+            path: path, input: file.path, inputIdentity: file.identity,
+            settings: settingsText.text(spec, naming.format(of: spec, file)) + cause, foreign: foreign[number])
+    }
+
+    // MARK: Reading it
+
+    var inputCount: Int { todo.count + done.count + odd.count }
+    var itemCount: Int { todo.count }
+    var haveOneInput: Bool { true }
+
+    var items: LazyMapSequence<Range<Int>, Item> { (0..<todo.count).lazy.map { item($0) } }
+
+    /// Inputs that need no work or can have none, with their records.
+    var settled: SettledInputs { SettledInputs(plan: self) }
+
+    struct SettledInputs: RandomAccessCollection {
+        fileprivate let plan: ExportPlan
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { plan.odd.count + plan.done.count }
+
+        subscript(place: Int) -> InputRecord {
+            place < plan.odd.count ? plan.odd[place] : plan.record(ofDone: Int(plan.done[place - plan.odd.count]))
+        }
+    }
+
+    func inputs(of item: Int) -> [InputFile] { [files[Int(todo[item])]] }
+
+    func inputBytes(of item: Int) -> Int64 { files.identity(of: Int(todo[item])).size }
+
+    func intents(of item: Int) -> [PlannedOutput] {
+        let place = Int(todo[item])
+        let file = files[place]
+        return made(of: place, file).map { wanted($0.number, file, path: $0.path) }
+    }
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
-        let item = items[item]
+        let place = Int(todo[item])
+        let file = files[place]
         let order = PictureOrder(
-            input: item.input.path, outputs: item.outputs, lane: lane, claimBytes: limits.maxWorkingBytes)
+            input: file.path, outputs: outputs(of: place, file), lane: lane, claimBytes: limits.maxWorkingBytes)
         return isEnhancement ? .enhance(order) : .export(order)
     }
 
-    func longestSilence(of item: Int) -> Double { encodingSeconds(of: items[item]).max() ?? 0 }
+    func longestSilence(of item: Int) -> Double { encodingSeconds(of: self.item(item)).max() ?? 0 }
 
     /// About how long the encode of each output takes.
     func encodingSeconds(of item: Item) -> [Double] {
@@ -53,179 +159,75 @@ struct ExportPlan: WorkPlan {
     }
 
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
-        let item = items[item]
-        var record = InputRecord(item.input, result, current: item.current, device: device, seconds: seconds)
-        record.addMissing(result.refused + item.missing)
+        let place = Int(todo[item])
+        let file = files[place]
+        var record = InputRecord(
+            file, result, current: current(of: place, file).map(\.output), device: device, seconds: seconds)
+        record.addMissing(result.refused + (missing[place] ?? []))
         return [record]
     }
-}
 
-/// Computes an ``ExportPlan``. Looks at names and file attributes only.
-struct ExportPlanner {
-    /// Absolute path of the output folder, which need not exist.
-    var folder: String
-    var specs: [OutputSpec]
-    var templates: [NameTemplate]
-    var existing: ExistingPolicy
-    var program: String
-    /// What decides the bytes of outputs beside their settings.
-    var cause = ""
-
-    /// One path that an output may go to.
-    struct Candidate {
-        var input: Int
-        var spec: Int
-        var format: ImageFormat
-        var path: String
+    private func item(_ item: Int) -> Item {
+        let place = Int(todo[item])
+        let file = files[place]
+        return Item(input: file, outputs: outputs(of: place, file), missing: missing[place] ?? [])
     }
 
-    func plan(_ scan: InputScan, journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?)
-        throws(StoreError) -> ExportPlan
-    {
-        var plan = ExportPlan()
-        plan.settings = specs.map(\.settings)
-        plan.settled = scan.problems.map { InputRecord(problem: $0) }
-        plan.passedOver = scan.linkedFolders.map { InputRecord(passedOver: $0.path, $0.code, $0.reason) }
-        var files = try withoutOwnOutputs(scan, journal, &plan)
-        if templates.contains(where: \.hasIndex) { leaveOutStrangers(of: &files, &plan) }
-        var candidates = candidates(for: files, &plan.refusals)
-        let strangers = strangersInCollisions(candidates, files)
-        if !strangers.isEmpty {
-            plan.settled += strangers.sorted().map { InputRecord(notAPicture: files[$0]) }
-            files = files.indices.filter { !strangers.contains($0) }.map { files[$0] }
-            plan.refusals = []
-            candidates = self.candidates(for: files, &plan.refusals)
+    private func outputs(of place: Int, _ file: InputFile) -> [PictureOrder.Output] {
+        made(of: place, file).map { number, path in
+            let spec = number % naming.specCount
+            return .init(
+                settings: spec, format: naming.format(of: spec, file), path: path,
+                mayReplace: states[number] == .replace)
         }
-        let unfit = withoutUnfit(&candidates)
-        plan.refusals += misnamed(candidates)
-        plan.refusals += collisions(candidates, files)
-        plan.refusals += filesInTheWayOfFolders(candidates)
-        plan.refusals += OutputFolderGuard(folder: folder).violations(candidates.map(\.path))
-        guard plan.refusals.isEmpty else { return plan }
-        try settle(candidates, files, unfit, journal: journal, job: job, &plan)
-        return plan
     }
 
-    private func candidates(for files: [InputFile], _ refusals: inout [PlanRefusal]) -> [Candidate] {
-        var candidates: [Candidate] = []
-        candidates.reserveCapacity(files.count * specs.count)
-        for (index, file) in files.enumerated() {
-            for (specIndex, spec) in specs.enumerated() {
-                let format = spec.settings.format ?? .written(forInputNamed: file.name)
-                let values = NameTemplate.Values(
-                    folder: file.folder, inputName: file.name, format: format, size: spec.sizeLabel, index: index + 1,
-                    inputCount: files.count)
-                guard let path = templates[specIndex].path(values) else {
-                    refusals.append(
-                        .init(
-                            code: "leavesFolder",
-                            sentence: "the name for \(file.path) is not a path below the output folder"))
-                    continue
-                }
-                candidates.append(
-                    Candidate(input: index, spec: specIndex, format: format, path: folder + "/" + path))
-            }
+    /// Outputs of an input that are to be made.
+    private func made(of place: Int, _ file: InputFile) -> [(number: Int, path: String)] {
+        numbers(of: place).compactMap { number in
+            guard states[number] == .make || states[number] == .replace else { return nil }
+            return path(of: number, file).map { (number, $0) }
         }
-        return candidates
     }
 
-    /// What is no picture, and has no name of one, gets no number.
-    private func leaveOutStrangers(of files: inout [InputFile], _ plan: inout ExportPlan) {
-        files.removeAll { file in
-            guard !file.isNamed, !PictureNames.promisePicture(file.name), !ContentCheck.looksLikePicture(file.path)
-            else { return false }
-            plan.settled.append(InputRecord(notAPicture: file))
+    private func record(ofDone place: Int) -> InputRecord {
+        let file = files[place]
+        var record = InputRecord(file, current: current(of: place, file))
+        record.addMissing(missing[place] ?? [])
+        return record
+    }
+
+    private func current(of place: Int, _ file: InputFile) -> [InputRecord.Current] {
+        numbers(of: place).compactMap { number in
+            guard states[number] == .current, let output = current[number], let path = path(of: number, file)
+            else { return nil }
+            return InputRecord.Current(path: path, output)
+        }
+    }
+
+    private func numbers(of input: Int) -> Range<Int> {
+        input * naming.specCount..<(input + 1) * naming.specCount
+    }
+
+    private func path(of number: Int, _ file: InputFile) -> String? {
+        naming.path(
+            of: number % naming.specCount, file, place: number / naming.specCount, among: files.count)
+    }
+
+    /// Looks at the first bytes of what is to be done, and settles what is no picture.
+    mutating func checkContents() {
+        var strangers: [InputRecord] = []
+        todo.removeAll { place in
+            let file = files[Int(place)]
+            guard !ContentCheck.looksLikePicture(file.path) else { return false }
+            strangers.append(
+                file.isNamed || PictureNames.promisePicture(file.name)
+                    ? InputRecord(
+                        input: file.path, status: .failed, code: "unknownFormat",
+                        reason: "the file is not a picture that bgrun reads", inputBytes: Int(file.identity.size))
+                    : InputRecord(notAPicture: file))
             return true
         }
-    }
-
-    /// Files of a walk that share a path with another input and are no pictures: they take no part.
-    private func strangersInCollisions(_ candidates: [Candidate], _ files: [InputFile]) -> Set<Int> {
-        var strangers: Set<Int> = []
-        for (_, group) in Dictionary(grouping: candidates, by: { PathKey($0.path) }) where group.count > 1 {
-            for candidate in group where !files[candidate.input].isNamed {
-                if !ContentCheck.looksLikePicture(files[candidate.input].path) { strangers.insert(candidate.input) }
-            }
-        }
-        return strangers
-    }
-
-    private func collisions(_ candidates: [Candidate], _ files: [InputFile]) -> [PlanRefusal] {
-        var first: [PathKey: Candidate] = [:]
-        first.reserveCapacity(candidates.count)
-        var refusals: [PlanRefusal] = []
-        for candidate in candidates {
-            guard let other = first.updateValue(candidate, forKey: PathKey(candidate.path)) else { continue }
-            let inputs = [other, candidate].map { files[$0.input].path }
-            refusals.append(
-                .init(
-                    code: "collision",
-                    sentence: inputs[0] == inputs[1]
-                        ? "two outputs of \(inputs[0]) go to \(candidate.path); tell them apart with {size} or {format}"
-                        : "\(inputs[0]) and \(inputs[1]) both go to \(candidate.path); tell them apart with {type} or "
-                            + "{index} in --name"))
-        }
-        return refusals
-    }
-
-    /// Compares what stands at the paths with the journal, and makes items of what is left to do.
-    private func settle(
-        _ candidates: [Candidate], _ files: [InputFile], _ unfit: [Int: [ItemResult.Failure]],
-        journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
-        job: JobRecord?, _ plan: inout ExportPlan
-    ) throws(StoreError) {
-        let inputs = Set(files.map(\.key))
-        let known = try journal(candidates.map(\.path))
-        let settings = SettingsText(specs.map(\.settings))
-        var items = files.enumerated().map { index, file in
-            ExportPlan.Item(input: file, outputs: [], journal: [], current: [], missing: unfit[index] ?? [])
-        }
-        for candidate in candidates {
-            let found = ExistingFile(candidate.path)
-            if let found, inputs.contains(found.key) {
-                plan.refusals.append(
-                    .init(code: "overwritesInput", sentence: "\(candidate.path) is an input itself"))
-                continue
-            }
-            if let found, !found.isRegular {
-                plan.refusals.append(.init(code: "notAFile", sentence: "\(candidate.path) is not a regular file"))
-                continue
-            }
-            let input = files[candidate.input]
-            var wanted = PlannedOutput(
-                path: candidate.path, input: input.path, inputIdentity: input.identity,
-                settings: settings.text(candidate.spec, candidate.format) + cause, foreign: nil)
-            let standing = existing.standingOfPicture(
-                file: found?.identity, known: known[PathKey(candidate.path)], wanted: wanted, program: program, job: job
-            )
-            switch standing {
-            case .make(let mayReplace, let foreign):
-                wanted.foreign = foreign
-                items[candidate.input].outputs.append(
-                    .init(
-                        settings: candidate.spec, format: candidate.format, path: candidate.path,
-                        mayReplace: mayReplace))
-                items[candidate.input].journal.append(wanted)
-            case .current(let output): items[candidate.input].current.append(output)
-            case .occupied(let other):
-                items[candidate.input].missing.append(
-                    .init(
-                        code: InputRecord.outputExists, reason: Standing.occupation(of: candidate.path, madeFrom: other)
-                    ))
-            case .refused:
-                plan.refusals.append(.init(code: "outputExists", sentence: "\(candidate.path) exists already"))
-            }
-        }
-        for (index, item) in items.enumerated() {
-            if let unfit = unfit[index], unfit.count == specs.count {
-                plan.settled.append(self.unfit(item.input, unfit))
-            } else if item.outputs.isEmpty {
-                var record = InputRecord(item.input, current: item.current)
-                record.addMissing(item.missing)
-                plan.settled.append(record)
-            } else {
-                plan.items.append(item)
-            }
-        }
+        odd += strangers
     }
 }

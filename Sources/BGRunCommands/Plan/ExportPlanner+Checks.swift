@@ -12,37 +12,69 @@ extension ExportPlanner {
     /// Leaves out of a walk what bgrun made from other inputs of this very command: a picture and what was made from
     /// it are not both exported. What was made from elsewhere, or is named itself, is an input like any other.
     func withoutOwnOutputs(
-        _ scan: InputScan, _ journal: ([String]) throws(StoreError) -> [PathKey: KnownOutput],
-        _ plan: inout ExportPlan
-    ) throws(StoreError) -> [InputFile] {
-        let known = try journal(scan.files.filter { !$0.isNamed }.map(\.path))
-        guard !known.isEmpty else { return scan.files }
-        var files: [InputFile] = []
-        for file in scan.files {
-            guard !file.isNamed, let output = known[PathKey(file.path)], output.wrote(file.identity),
-                let source = output.input, scan.roots.contains(where: { CanonicalPath.isBelow(source, $0) })
-            else {
-                files.append(file)
-                continue
+        _ scan: InputScan, _ journal: JournalReader, _ passedOver: inout [InputRecord]
+    ) throws(StoreError) -> InputFiles {
+        let files = scan.files
+        var mayBeOurs = false
+        for root in scan.roots where !mayBeOurs { mayBeOurs = try journal.knowsOf(root) }
+        guard mayBeOurs else { return files }
+        var ours: Set<Int> = []
+        for start in stride(from: 0, to: files.count, by: Self.pathsAtOnce) {
+            let part = (start..<min(start + Self.pathsAtOnce, files.count)).filter { !files.isNamed($0) }
+            let known = try journal.known(part.map { files.path(of: $0) })
+            guard !known.isEmpty else { continue }
+            for place in part {
+                let path = files.path(of: place)
+                guard let output = known[PathKey(path)], output.wrote(files.identity(of: place)),
+                    let source = output.input, scan.roots.contains(where: { CanonicalPath.isBelow(source, $0) })
+                else { continue }
+                ours.insert(place)
+                passedOver.append(
+                    InputRecord(passedOver: path, "ownOutput", "bgrun made it from \(source), which is an input"))
             }
-            plan.passedOver.append(
-                InputRecord(passedOver: file.path, "ownOutput", "bgrun made it from \(source), which is an input"))
         }
-        return files
+        return ours.isEmpty ? files : files.keeping { !ours.contains($0) }
     }
 
-    /// Takes out what cannot be made, whatever is in the pictures.
-    ///
-    /// - Returns: By input, why.
-    func withoutUnfit(_ candidates: inout [Candidate]) -> [Int: [ItemResult.Failure]] {
-        var unfit: [Int: [ItemResult.Failure]] = [:]
-        candidates.removeAll { candidate in
-            guard let (code, reason) = obstacle(candidate) else { return false }
-            let sentence = specs.count == 1 ? reason : "\(candidate.path) cannot be made: \(reason)"
-            unfit[candidate.input, default: []].append(.init(code: code, reason: sentence))
-            return true
+    /// Looks at the paths of all outputs.
+    func survey(_ files: InputFiles, _ naming: OutputNaming) -> OutputSurvey {
+        var promised: Set<[String]> = []
+        return OutputSurvey(
+            files, naming,
+            obstacle: { candidate in
+                guard let (code, reason) = obstacle(candidate) else { return nil }
+                return .init(
+                    code: code,
+                    reason: specs.count == 1 ? reason : "\(candidate.path) cannot be made: \(reason)")
+            }, promise: { candidate in misnamed(candidate, naming, &promised) })
+    }
+
+    /// Files of a walk that share a path with another input and are no pictures: they take no part.
+    func strangersInCollisions(_ survey: OutputSurvey) -> Set<Int> {
+        var strangers: Set<Int> = []
+        for (first, others) in survey.alike {
+            for number in [first] + others {
+                let file = survey.input(of: number)
+                guard !file.isNamed, !ContentCheck.looksLikePicture(file.path) else { continue }
+                strangers.insert(number / specs.count)
+            }
         }
-        return unfit
+        return strangers
+    }
+
+    func collisions(_ survey: OutputSurvey) -> [PlanRefusal] {
+        survey.collisions.flatMap { group in
+            zip(group, group.dropFirst()).map { pair in
+                let inputs = [survey.input(of: pair.0).path, survey.input(of: pair.1).path]
+                let path = survey.path(of: pair.0) ?? ""
+                return PlanRefusal(
+                    code: "collision",
+                    sentence: PathKey(inputs[0]) == PathKey(inputs[1])
+                        ? "two outputs of \(inputs[0]) go to \(path); tell them apart with {size} or {format}"
+                        : "\(inputs[0]) and \(inputs[1]) both go to \(path); tell them apart with {type} or "
+                            + "{index} in --name")
+            }
+        }
     }
 
     /// An input of which nothing can be made.
@@ -53,7 +85,8 @@ extension ExportPlanner {
             reason: failures.map(\.reason).joined(separator: "; "), inputBytes: Int(file.identity.size))
     }
 
-    private func obstacle(_ candidate: Candidate) -> (code: String, reason: String)? {
+    private func obstacle(_ candidate: OutputSurvey.Candidate) -> (code: String, reason: String)? {
+        let format = specs[candidate.spec].settings.format ?? .written(forInputNamed: candidate.file.name)
         let count = candidate.path.systemByteCount
         if count > Self.maxPathBytes {
             return ("nameTooLong", "the path of its output has \(count) bytes; \(Self.maxPathBytes) are possible")
@@ -64,75 +97,44 @@ extension ExportPlanner {
         if longest > Self.maxNameBytes {
             return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
         }
-        if let need = specs[candidate.spec].need(for: candidate.format) {
-            return ("needsBits", "\(need), and its output is \(candidate.format.rawValue)")
+        if let need = specs[candidate.spec].need(for: format) {
+            return ("needsBits", "\(need), and its output is \(format.rawValue)")
         }
-        if specs[candidate.spec].settings.maxBytes != nil && !candidate.format.hasQuality {
+        if specs[candidate.spec].settings.maxBytes != nil && !format.hasQuality {
             return (
                 "needsQuality",
-                "--max-bytes lowers the quality, and its output is \(candidate.format.rawValue), which has none"
+                "--max-bytes lowers the quality, and its output is \(format.rawValue), which has none"
             )
         }
-        if specs[candidate.spec].settings.lossless && !candidate.format.canBeLossless {
+        if specs[candidate.spec].settings.lossless && !format.canBeLossless {
             return (
                 "needsLossless",
                 "--lossless needs a format that can be, as --format webp or png, and its output is "
-                    + candidate.format.rawValue
+                    + format.rawValue
             )
         }
         return nil
     }
 
-    /// Names that promise another format than what would be in the file, each ending once.
-    func misnamed(_ candidates: [Candidate]) -> [PlanRefusal] {
-        var seen: Set<[String]> = []
-        return candidates.compactMap { candidate in
-            let (path, format) = (candidate.path, candidate.format)
-            guard PictureNames.promisePicture(path), let ending = PictureNames.fileExtension(path),
-                !format.endings.contains(ending), seen.insert([format.rawValue, ending]).inserted
-            else { return nil }
-            let other = try? OutputSpec.format(ending)
-            let way = other.map { ", or ask for --format \($0.rawValue)" } ?? ""
-            return PlanRefusal(
-                code: "misnamed",
-                sentence: "\(path) would hold \(format.name); end the name in .{ext}\(way)")
-        }
+    /// A name that promises another format than what would be in the file, each ending once.
+    private func misnamed(
+        _ candidate: OutputSurvey.Candidate, _ naming: OutputNaming, _ promised: inout Set<[String]>
+    ) -> PlanRefusal? {
+        let (path, format) = (candidate.path, naming.format(of: candidate.spec, candidate.file))
+        guard PictureNames.promisePicture(path), let ending = PictureNames.fileExtension(path),
+            !format.endings.contains(ending), promised.insert([format.rawValue, ending]).inserted
+        else { return nil }
+        let other = try? OutputSpec.format(ending)
+        let way = other.map { ", or ask for --format \($0.rawValue)" } ?? ""
+        return PlanRefusal(
+            code: "misnamed", sentence: "\(path) would hold \(format.name); end the name in .{ext}\(way)")
     }
 
     /// Outputs at whose path other outputs need a folder.
-    func filesInTheWayOfFolders(_ candidates: [Candidate]) -> [PlanRefusal] {
-        let paths = Set(candidates.map { PathKey($0.path) })
-        var seen: Set<PathKey> = []
-        var refusals: [PlanRefusal] = []
-        for candidate in candidates {
-            var parent = OutputFolderGuard.parent(candidate.path)
-            while parent.utf8.count > folder.utf8.count, seen.insert(PathKey(parent)).inserted {
-                if paths.contains(PathKey(parent)) {
-                    refusals.append(
-                        .init(
-                            code: "collision",
-                            sentence: "\(parent) would be an output and also the folder of \(candidate.path)"))
-                }
-                parent = OutputFolderGuard.parent(parent)
-            }
-        }
-        return refusals
-    }
-}
-
-extension ExportPlan {
-    /// Looks at the first bytes of what is to be done, and settles what is no picture.
-    mutating func checkContents() {
-        items.removeAll { item in
-            guard !ContentCheck.looksLikePicture(item.input.path) else { return false }
-            settled.append(
-                item.input.isNamed || PictureNames.promisePicture(item.input.name)
-                    ? InputRecord(
-                        input: item.input.path, status: .failed, code: "unknownFormat",
-                        reason: "the file is not a picture that bgrun reads",
-                        inputBytes: Int(item.input.identity.size))
-                    : InputRecord(notAPicture: item.input))
-            return true
+    func filesInTheWayOfFolders(_ survey: inout OutputSurvey) -> [PlanRefusal] {
+        survey.filesInTheWay().map { path, output in
+            PlanRefusal(
+                code: "collision", sentence: "\(path) would be an output and also the folder of \(output)")
         }
     }
 }

@@ -1,15 +1,19 @@
 import Glibc
 import SystemText
-import TaskStore
+package import TaskStore
 
 /// A file's place in its file system: equal for two names of one file.
-struct FileKey: Hashable, Sendable {
-    var device: UInt64
-    var inode: UInt64
+package struct FileKey: Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+
+    init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
 
     init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
     /// nil where nothing is there. Links are followed.
@@ -21,19 +25,19 @@ struct FileKey: Hashable, Sendable {
 }
 
 /// One regular file that may be a picture; it was not opened.
-struct InputFile: Hashable, Sendable {
-    var path: String
+package struct InputFile: Hashable, Sendable {
+    package var path: String
     /// Folder below the one that was named; empty for a file at its top and for one that was named itself.
-    var folder: String
-    var name: String
-    var identity: FileIdentity
-    var key: FileKey
+    package var folder: String
+    package var name: String
+    package var identity: FileIdentity
+    package var key: FileKey
     /// It was named on the command line, so it has to be a picture.
-    var isNamed: Bool
+    package var isNamed: Bool
 }
 
 /// A thing among the inputs that is not used, and why.
-struct InputProblem: Hashable, Sendable {
+package struct InputProblem: Hashable, Sendable {
     var path: String
     /// `special`, `brokenLink`, `linkedFolder`, `unreadable` or `missing`.
     var code: String
@@ -44,8 +48,8 @@ struct InputProblem: Hashable, Sendable {
 ///
 /// Nothing is opened but folders. Hidden names are passed over. A link to a file counts as the file; below a named
 /// folder, links to folders are not followed, so that a walk ends and stays where it was sent.
-struct InputScan {
-    private(set) var files: [InputFile] = []
+package struct InputScan {
+    package private(set) var files = InputFiles()
     private(set) var problems: [InputProblem] = []
     /// Links to folders that were met and not followed.
     private(set) var linkedFolders: [InputProblem] = []
@@ -57,20 +61,16 @@ struct InputScan {
     /// is walked.
     private let excluded: Set<FileKey>
     private var walked: Set<FileKey> = []
-    private var seen: Set<Seen> = []
+    /// Files that could be met again: one folder alone is walked once, and has no two of one name.
+    private var seen: PlaceTable?
     private let shouldStop: () -> Bool
 
-    private struct Seen: Hashable {
-        var key: FileKey
-        var folder: PathKey
-        var name: PathKey
-    }
-
-    init(_ inputs: [String], excluding outputFolder: String, shouldStop: @escaping () -> Bool = { false }) {
+    package init(_ inputs: [String], excluding outputFolder: String, shouldStop: @escaping () -> Bool = { false }) {
         var status = stat()
         excluded = stat(outputFolder.systemBytes, &status) == 0 ? [FileKey(status)] : []
         self.shouldStop = shouldStop
         roots = inputs
+        seen = inputs.count > 1 ? PlaceTable() : nil
         for input in inputs {
             add(named: input)
         }
@@ -146,13 +146,20 @@ struct InputScan {
             return
         }
         let name = SystemFile.name(path)
-        guard seen.insert(Seen(key: FileKey(status), folder: PathKey(folder), name: PathKey(name))).inserted else {
-            return
+        let file = InputFile(
+            path: path, folder: folder, name: name, identity: FileIdentity(status), key: FileKey(status),
+            isNamed: isNamed)
+        if Self.isNew(file, among: files, &seen) { files.append(file) }
+    }
+
+    private static func isNew(_ file: InputFile, among files: InputFiles, _ seen: inout PlaceTable?) -> Bool {
+        let hash = PlaceTable.hash(file.folder + "/" + file.name) ^ file.key.hashValue
+        let other = seen?.insert(files.count, hash: hash) { place in
+            let other = files[place]
+            return other.key == file.key && PathKey(other.folder) == PathKey(file.folder)
+                && PathKey(other.name) == PathKey(file.name)
         }
-        files.append(
-            InputFile(
-                path: path, folder: folder, name: name, identity: FileIdentity(status), key: FileKey(status),
-                isNamed: isNamed))
+        return other == nil
     }
 
     /// Names in a folder that are not hidden, in order of their bytes; nil when it cannot be read.

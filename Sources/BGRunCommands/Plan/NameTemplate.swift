@@ -51,18 +51,33 @@ struct NameTemplate: Hashable, Sendable {
 
     /// The path below the output folder, or nil when it would leave it or is no name of a file.
     func path(_ values: Values) -> String? {
-        let rendered = parts.map { part in
+        var rendered = ""
+        for part in parts {
             switch part {
-            case .text(let text): text
-            case .placeholder(let name): values[name]
+            case .text(let text): rendered += text
+            case .placeholder(let name): rendered += values[name]
             }
-        }.joined()
+        }
+        if values.folder.isEmpty, rendered.utf8.first == UInt8(ascii: "/") { rendered.removeFirst() }
+        guard !Self.isPlain(rendered) else { return rendered }
         let components = rendered.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         guard let last = components.last, rendered.utf8.last != UInt8(ascii: "/"), last != ".",
             !rendered.utf8.contains(0),
             !components.contains("..")
         else { return nil }
         return components.filter { $0 != "." }.joined(separator: "/")
+    }
+}
+
+extension NameTemplate {
+    /// Whether a path is what it says as it stands: names with a slash between two, none of which begins with a dot.
+    private static func isPlain(_ path: String) -> Bool {
+        var isAtStart = true
+        for byte in path.utf8 {
+            if byte == 0 || isAtStart && (byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")) { return false }
+            isAtStart = byte == UInt8(ascii: "/")
+        }
+        return !isAtStart
     }
 }
 

@@ -9,12 +9,15 @@ import TaskStore
 struct OutputFolderGuard {
     var folder: String
 
-    func violations(_ paths: [String]) -> [PlanRefusal] {
+    /// Looks at the folders of some outputs.
+    func violations(_ paths: [String]) -> [PlanRefusal] { violations(ofFolders: paths.map(Self.parent)) }
+
+    func violations(ofFolders folders: [String]) -> [PlanRefusal] {
         // What is not there yet has no links, and what cannot be opened is found again when the job begins.
         guard let root = try? OutputFolder(path: folder, making: false) else { return [] }
         var refusals: [PlanRefusal] = []
         var seen: Set<PathKey> = [PathKey(folder)]
-        for parent in paths.map(Self.parent) where seen.insert(PathKey(parent)).inserted {
+        for parent in folders where seen.insert(PathKey(parent)).inserted {
             guard let wayOut = root.violation(inPath: parent) else { continue }
             refusals.append(
                 .init(code: "leavesFolder", sentence: "\(wayOut) is a link that leads out of the output folder"))

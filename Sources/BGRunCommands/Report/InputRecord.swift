@@ -71,16 +71,31 @@ extension InputRecord {
         self.init(input: input, status: .skipped, code: "current", reason: "its result is there already")
     }
 
-    init(_ file: InputFile, current: [MadeRecord]) {
-        let damage = current.first { $0.status == Status.damaged.rawValue }
-        self.init(
-            input: file.path, status: .skipped, code: damage == nil ? "current" : "keptDamaged",
-            reason: damage?.reason ?? "the outputs are there already",
-            inputBytes: Int(file.identity.size), inputChecksum: current.first?.inputChecksum,
-            outputs: current.map { Output($0.output) })
+    /// An output that is there already.
+    struct Current: Sendable {
+        var output: Output
+        var inputChecksum: String
+        /// What was wrong with its input; nil where nothing was.
+        var damage: String?
+
+        init(path: String, _ output: CurrentOutputs.Output) {
+            self.output = Output(
+                path: path, width: output.width, height: output.height, bytes: output.bytes, checksum: output.checksum)
+            inputChecksum = output.inputChecksum
+            damage = output.damage
+        }
     }
 
-    init(_ file: InputFile, _ result: ItemResult, current: [MadeRecord], device: String, seconds: Double) {
+    init(_ file: InputFile, current: [Current]) {
+        let damage = current.lazy.compactMap(\.damage).first
+        self.init(
+            input: file.path, status: .skipped, code: damage == nil ? "current" : "keptDamaged",
+            reason: damage ?? "the outputs are there already",
+            inputBytes: Int(file.identity.size), inputChecksum: current.first?.inputChecksum,
+            outputs: current.map(\.output))
+    }
+
+    init(_ file: InputFile, _ result: ItemResult, current: [Output], device: String, seconds: Double) {
         let isStranger =
             !file.isNamed && result.failure?.code == "unknownFormat" && !PictureNames.promisePicture(file.name)
         let status: Status =
@@ -95,7 +110,7 @@ extension InputRecord {
             notes: result.notes, format: result.format,
             inputBytes: max(result.inputBytes, Int(file.identity.size)), inputPixels: result.inputPixels,
             inputChecksum: result.inputChecksum.isEmpty ? nil : result.inputChecksum,
-            outputs: current.map { Output($0.output) } + result.outputs.map { Output($0) }, device: device,
+            outputs: current + result.outputs.map { Output($0) }, device: device,
             seconds: seconds, times: result.times, workingBytes: result.workingBytes)
     }
 }
@@ -111,12 +126,6 @@ extension InputRecord {
 }
 
 extension InputRecord.Output {
-    fileprivate init(_ made: MadeOutput) {
-        self.init(
-            path: made.path, width: made.width, height: made.height, bytes: Int(made.identity.size),
-            checksum: made.checksum)
-    }
-
     fileprivate init(_ output: ItemResult.Output) {
         self.init(
             path: output.path, width: output.width, height: output.height, bytes: output.bytes,

@@ -25,7 +25,7 @@ final class ReportFile {
     ///   - inputs: Files that are never written, by whatever name they are reached.
     ///   - lineSink: Takes the lines of `-` instead of standard output.
     /// - Throws: ``Refusal`` when the report cannot be written or is an input.
-    init(_ path: String, inputs: Set<FileKey>, lineSink: ((String) -> Void)? = nil) throws(Refusal) {
+    init(_ path: String, inputs: InputFiles, lineSink: ((String) -> Void)? = nil) throws(Refusal) {
         isOwn = path != "-"
         self.lineSink = isOwn ? nil : lineSink
         if self.lineSink != nil {

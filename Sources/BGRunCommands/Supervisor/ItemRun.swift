@@ -41,7 +41,8 @@ struct ItemRunSettings {
     /// No worker gets a second item.
     var isolatesItems = false
 
-    fileprivate static let flushInterval: Duration = .milliseconds(250)
+    /// How often the display is looked after.
+    fileprivate static let displayInterval: Duration = .milliseconds(250)
     /// Time for what is being committed when the host is gone.
     fileprivate static let orphanLimit: Duration = .milliseconds(100)
 
@@ -74,7 +75,6 @@ final class ItemRun<Plan: WorkPlan> {
     private let inputsAhead = ReadAhead()
     /// From this item on nothing was read ahead.
     private var nextToReadAhead = 0
-    private var nextFlush: Duration = .zero
     private var isStopping = false
     /// How the host wants the work to behave; nil until it has said so.
     private var terms: RunTerms?
@@ -169,10 +169,7 @@ final class ItemRun<Plan: WorkPlan> {
             hearHost()
             perform(machine.timePassed(now: now))
             showProgress(force: false)
-            if now >= nextFlush {
-                nextFlush = now + ItemRunSettings.flushInterval
-                journal.flush()
-            }
+            journal.flush(at: now)
         }
     }
 
@@ -183,9 +180,10 @@ final class ItemRun<Plan: WorkPlan> {
         // One without a process has the descriptor -1, which poll(2) passes over.
         var descriptors = workers.map { pollfd(fd: $0?.channel.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         descriptors.append(pollfd(fd: settings.signals, events: Int16(POLLIN), revents: 0))
-        // Waking up for the display and the journal is the same rhythm; a paused job has neither.
-        var deadlines = machine.isPaused ? [] : [now + ItemRunSettings.flushInterval]
-        deadlines += [machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }].compactMap(\.self)
+        // A paused job has no display.
+        var deadlines = machine.isPaused ? [] : [now + ItemRunSettings.displayInterval]
+        deadlines += [journal.due, machine.nextDeadline, settings.expireAfter.flatMap { $0 > now ? $0 : nil }]
+            .compactMap(\.self)
         let milliseconds = deadlines.min().map { max(0, ($0 - now).inSeconds * 1000) }
         let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
         return count > 0 ? workers.indices.filter { descriptors[$0].revents != 0 } : []
@@ -277,7 +275,7 @@ final class ItemRun<Plan: WorkPlan> {
         }
         perform(machine.itemFinished(worker: worker, verdict, at: now), worker: worker)
         // Where it gets no other item.
-        journal.flush()
+        journal.flush(at: now)
         if inFlight[worker] == nil, machine.hasHandedOutAll { letGo(worker) }
     }
 
@@ -467,7 +465,7 @@ final class ItemRun<Plan: WorkPlan> {
             case .finish(let outcome): self.outcome = outcome
             }
         }
-        if !unnoted.isEmpty { journal.settle() }
+        if !unnoted.isEmpty { journal.settle(at: now) }
         for worker in unnoted { tell(worker, .noted) }
         for worker in takenBack { perform(machine.withdrawn(worker: worker, at: now)) }
     }
@@ -486,7 +484,7 @@ final class ItemRun<Plan: WorkPlan> {
     /// what is in work.
     private func run(_ index: Int, on worker: Int, _ terms: JobMachine.Terms, ahead: Ahead? = nil) -> InFlight {
         var item = InFlight(item: index, terms: terms, since: now)
-        journal.settle()
+        journal.settle(at: now)
         do {
             try journal.plan(plan, from: index, planned: &planned)
             if settings.isolatesItems, usedWorkers.contains(worker) {
@@ -507,11 +505,12 @@ final class ItemRun<Plan: WorkPlan> {
             usedWorkers.insert(worker)
             var inputs: [Int32] = []
             defer { for input in inputs { close(input) } }
-            for file in plan.inputs(of: index) {
+            let files = plan.inputs(of: index)
+            for file in files {
                 let input = open(file.path.systemBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
                 if input < 0 {
                     let reason = String(cString: strerror(errno))
-                    guard plan.inputs(of: index).count > 1 else {
+                    guard files.count > 1 else {
                         item.refusal = ItemResult(failure: .init(code: "unreadable", reason: reason))
                         return item
                     }
@@ -581,6 +580,7 @@ final class ItemRun<Plan: WorkPlan> {
         guard next < min(index + 1 + 2 * workers.count, plan.itemCount) else { return }
         nextToReadAhead = next + 1
         // Parts of a file that is being read come along by themselves.
+        guard !inputsAhead.findsAllAtHand || next % ReadAhead.lookInterval == 0 else { return }
         var known = Set(plan.inputs(of: index).map(\.path))
         for file in plan.inputs(of: next) where known.insert(file.path).inserted {
             inputsAhead.read(file.path, bytes: file.identity.size, for: next)
@@ -633,7 +633,7 @@ final class ItemRun<Plan: WorkPlan> {
             if number == 0, records.count > 1, records.contains(where: \.isFailure) {
                 noted.status = InputRecord.Status.damaged.rawValue
             }
-            journal.add(noted)
+            journal.add(noted, after: now - (ended?.since ?? .zero), at: now)
             ledger.add(record)
         }
     }

@@ -12,11 +12,20 @@ final class ReadAhead: Sendable {
     /// Of a file: what is longer keeps its worker busy for long enough to be read meanwhile.
     private static let maxBytes = 32 << 20
 
+    /// Where the last ones were there without being read, one of so many items is looked at.
+    static let lookInterval = 16
+    private static let fewestAtHand = 64
+
     private let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     private let queue = DispatchQueue(label: "bgrun.readahead")
     private let latestBegun = Atomic<Int>(-1)
+    /// Inputs that were there, since the last that was not.
+    private let atHandInRow = Atomic<Int>(0)
 
     deinit { close(nowhere) }
+
+    /// What the inputs come from has them in memory already.
+    var findsAllAtHand: Bool { atHandInRow.load(ordering: .relaxed) >= Self.fewestAtHand }
 
     /// Workers have begun this item and those before it, and read them themselves.
     func begun(_ item: Int) {
@@ -30,8 +39,10 @@ final class ReadAhead: Sendable {
         let last = off_t(max(bytes, 1) - 1)
         if [0, last / 2, last].allSatisfy({ bg_is_at_hand(file, $0) }) {
             close(file)
+            atHandInRow.add(1, ordering: .relaxed)
             return
         }
+        atHandInRow.store(0, ordering: .relaxed)
         queue.async { [self] in
             defer { close(file) }
             var left = Self.maxBytes

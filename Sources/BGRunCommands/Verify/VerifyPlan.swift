@@ -8,45 +8,70 @@ import TaskStore
 
 /// Which pictures of a folder are to be looked at, and what is known without opening any.
 struct VerifyPlan: WorkPlan {
-    private struct Item {
-        var file: InputFile
-        var made: MadeRecord
-    }
-
-    private var items: [Item] = []
+    /// Pictures that are to be looked at, and what was recorded of each, by their places.
+    private var files = InputFiles()
+    private var recorded = CurrentOutputs()
+    private var jobs: [UInt32] = []
     private(set) var settled: [InputRecord] = []
     /// Files that bgrun did not make.
     private(set) var passedOver: [InputRecord] = []
-    /// By job, as lines for a shell.
-    private let commands: [Int64: String]
+    /// As lines for a shell, by the places of their jobs.
+    private let commands: [String?]
+    private let journal: TaskStore
 
     let refusals: [PlanRefusal] = []
     /// Nothing is written.
     let outputFolders: Set<String> = []
 
     init(_ folder: String, _ scan: InputScan, _ journal: TaskStore) throws(StoreError) {
-        let made = try journal.pictures(below: folder)
-        commands = try journal.commands(of: Set(made.map(\.job))).compactMapValues {
-            RecordedCommand(journaled: $0)?.shellText
+        self.journal = journal
+        var (files, recorded, jobs) = (InputFiles(), CurrentOutputs(), [UInt32]())
+        var missing: [(made: MadeRecord, job: Int)] = []
+        var places: [Int64: Int] = [:]
+        try journal.forEachPicture(below: folder) { made in
+            let job = places[made.job] ?? places.count
+            places[made.job] = job
+            guard let file = InputFile(output: made.output.path) else { return missing.append((made, job)) }
+            recorded.append(files.count, made)
+            files.append(file)
+            jobs.append(UInt32(job))
         }
-        for made in made {
-            if let file = InputFile(output: made.output.path) {
-                items.append(Item(file: file, made: made))
-            } else {
-                let stands = Self.whatStands(at: made.output.path)
-                let isGone = Self.isGone(made.input)
-                settled.append(
-                    InputRecord(
-                        input: made.output.path, status: .failed, code: "missing",
-                        reason: isGone
-                            ? "\(stands ?? "it is not there"), and \(Self.absence(of: made.input))"
-                            : "it was made from \(made.input), and \(stands ?? "is not there")",
-                        remedy: isGone ? nil : commands[made.job]))
+        (self.files, self.recorded, self.jobs) = (files, recorded, jobs)
+        let texts = try journal.commands(of: Set(places.keys))
+        var commands = [String?](repeating: nil, count: places.count)
+        for (job, place) in places { commands[place] = RecordedCommand(journaled: texts[job])?.shellText }
+        self.commands = commands
+        settled = missing.map { made, job in
+            let stands = Self.whatStands(at: made.output.path)
+            let isGone = Self.isGone(made.input)
+            return InputRecord(
+                input: made.output.path, status: .failed, code: "missing",
+                reason: isGone
+                    ? "\(stands ?? "it is not there"), and \(Self.absence(of: made.input))"
+                    : "it was made from \(made.input), and \(stands ?? "is not there")",
+                remedy: isGone ? nil : commands[job])
+        }
+        guard inputCount > 0 else { return }
+        try passOverOthers(scan, gone: Set(missing.map { PathKey($0.made.output.path) }))
+    }
+
+    /// Notes what lies there and is none of the pictures.
+    private mutating func passOverOthers(_ scan: InputScan, gone: Set<PathKey>) throws(StoreError) {
+        var table = PlaceTable()
+        for place in files.indices {
+            let path = files.path(of: place)
+            _ = table.insert(place, hash: PlaceTable.hash(path)) { [files] in
+                PathKey(files.path(of: $0)) == PathKey(path)
             }
         }
-        guard !made.isEmpty else { return }
-        let pictures = Set(made.map { PathKey($0.output.path) })
-        let others = scan.files.map(\.path).filter { !pictures.contains(PathKey($0)) }
+        var others: [String] = []
+        for place in scan.files.indices {
+            let path = scan.files.path(of: place)
+            let known = table.place(hash: PlaceTable.hash(path)) { [files] in
+                PathKey(files.path(of: $0)) == PathKey(path)
+            }
+            if known == nil, !gone.contains(PathKey(path)) { others.append(path) }
+        }
         let known = try journal.known(others)
         for path in others where known[PathKey(path)]?.made == nil {
             let wasBegun = known[PathKey(path)]?.intent != nil
@@ -76,8 +101,9 @@ struct VerifyPlan: WorkPlan {
 
     private static func absence(of input: String) -> String { "its input \(input) is not there any more" }
 
-    var itemCount: Int { items.count }
-    var inputCount: Int { items.count + settled.count }
+    var itemCount: Int { files.count }
+    var inputCount: Int { files.count + settled.count }
+    var haveOneInput: Bool { true }
 
     var passedOverNote: String? {
         guard inputCount > 0 else { return "no export into it is known" }
@@ -88,30 +114,34 @@ struct VerifyPlan: WorkPlan {
             + (more > 0 ? " and \(more) more; --report lists all" : "")
     }
 
-    func inputs(of item: Int) -> [InputFile] { [items[item].file] }
+    func inputs(of item: Int) -> [InputFile] { [files[item]] }
+
+    func inputBytes(of item: Int) -> Int64 { files.identity(of: item).size }
 
     func intents(of item: Int) -> [PlannedOutput] { [] }
 
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder {
-        let output = items[item].made.output
+        guard let output = recorded[item] else { preconditionFailure("a picture without what was recorded of it") }
         // It was made by whoever allowed so many.
         var limits = limits
         limits.maxPixels = max(limits.maxPixels, output.width * output.height)
         return .verify(
             VerifyItem(
-                path: output.path, bytes: Int(output.identity.size), width: output.width, height: output.height,
+                path: files.path(of: item), bytes: output.bytes, width: output.width, height: output.height,
                 checksum: output.checksum, limits: limits))
     }
 
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord] {
-        let item = items[item]
-        var record = InputRecord(item.file, result, current: [], device: device, seconds: seconds)
+        let file = files[item]
+        var record = InputRecord(file, result, current: [], device: device, seconds: seconds)
         guard record.isFailure else { return [record] }
-        if Self.isGone(item.made.input) {
-            let reasons = [record.reason, Self.absence(of: item.made.input)].compactMap(\.self)
+        // What it was made from is not kept for those that pass. A journal that cannot be read now has no remedy.
+        guard let made = (try? journal.known([file.path]))?[PathKey(file.path)]?.made else { return [record] }
+        if Self.isGone(made.input) {
+            let reasons = [record.reason, Self.absence(of: made.input)].compactMap(\.self)
             record.reason = reasons.joined(separator: "; ")
         } else {
-            record.remedy = commands[item.made.job]
+            record.remedy = commands[Int(jobs[item])]
         }
         return [record]
     }

@@ -49,7 +49,7 @@ struct VerifyWork: Work {
     var workerTerms: WorkerTerms.Work { .verify }
 
     func plan(
-        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+        _ scan: InputScan, journal: JournalReader, job: JobRecord?
     ) throws(StoreError) -> VerifyPlan {
         let state = StateFolder.path(ProcessInfo.processInfo.environment)
         return try VerifyPlan(folder, scan, TaskStore(folder: state, program: Program.version))

@@ -26,10 +26,9 @@ protocol Work {
     /// - Returns: Why nothing can be started; nil where all is well.
     mutating func prepare() -> WorkEnding?
 
-    /// What is to be done with the inputs that were listed. `known` asks the journal about paths; `job` is given where it
-    /// goes on with a stopped run.
+    /// What is to be done with the inputs that were listed; `job` is given where it goes on with a stopped run.
     func plan(
-        _ scan: InputScan, known: ([String]) throws(StoreError) -> [PathKey: KnownOutput], job: JobRecord?
+        _ scan: InputScan, journal: JournalReader, job: JobRecord?
     ) throws(StoreError) -> Plan
 
     /// Shows a plan in place of carrying it out; `rates` are bytes of input per second of earlier jobs.

@@ -4,11 +4,13 @@ import TaskStore
 
 /// What a job is going to do, item by item, as its kind of work knows it; a run knows items by their numbers.
 protocol WorkPlan: Sendable {
+    associatedtype Settled: Collection<InputRecord>
+
     var itemCount: Int { get }
     /// Of all items, and those that need no work or can have none.
     var inputCount: Int { get }
     /// Inputs that need no work or can have none, with their records.
-    var settled: [InputRecord] { get }
+    var settled: Settled { get }
     /// What lies among the inputs and is none.
     var passedOver: [InputRecord] { get }
     var refusals: [PlanRefusal] { get }
@@ -27,6 +29,8 @@ protocol WorkPlan: Sendable {
     func order(of item: Int, lane: LaneChoice, limits: DecodeLimits) -> WorkOrder
     /// About how long the longest part of an item takes that hears no stop, such as an encoder's, in seconds.
     func longestSilence(of item: Int) -> Double
+    /// Items have one input each. The system bounds how many files may be on their way to processes that do not listen.
+    var haveOneInput: Bool { get }
     /// How each input of an item ended.
     func records(of item: Int, _ result: ItemResult, device: String, seconds: Double) -> [InputRecord]
 }
@@ -41,7 +45,6 @@ struct PlanRefusal: Hashable, Sendable {
 extension WorkPlan {
     var isFinished: Bool { itemCount == 0 }
 
-    /// Items have one input each. The system bounds how many files may be on their way to processes that do not listen.
     var haveOneInput: Bool { (0..<itemCount).allSatisfy { inputs(of: $0).count == 1 } }
 
     /// Files that stand among outputs and are none.

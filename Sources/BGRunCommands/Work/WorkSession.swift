@@ -139,7 +139,7 @@ struct WorkSession<Kind: Work> {
             ending.cause = cause
             return ending
         }
-        let plan = try work.plan(scan, known: store.known, job: last?.continues == true ? last : nil)
+        let plan = try work.plan(scan, journal: JournalReader(store), job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
         if let folder = plan.unwritableFolder(folder) {
@@ -154,9 +154,8 @@ struct WorkSession<Kind: Work> {
         }
         let report: ReportFile?
         do throws(ReportFile.Refusal) {
-            let inputs = Set(scan.files.map(\.key))
             report = try flags.report.map { path throws(ReportFile.Refusal) in
-                try ReportFile(path, inputs: inputs, lineSink: host.map { host in { host.tell(.record($0)) } })
+                try ReportFile(path, inputs: scan.files, lineSink: host.map { host in { host.tell(.record($0)) } })
             }
         } catch {
             return .refused("report", error.status, "bgrun: \(error.sentence.onOneLine)\n")
@@ -209,17 +208,17 @@ struct WorkSession<Kind: Work> {
     }
 
     private func dryRun(_ scan: InputScan) throws(StoreError) -> WorkEnding {
-        var known: ([String]) throws(StoreError) -> [PathKey: KnownOutput] = { _ in [:] }
+        var journal = JournalReader.empty
         var last: JobRecord?
         var rates: ClosedRange<Double>?
         // Without a journal there is nothing to know, and none is made.
         if ExistingFile(TaskStore.path(in: stateFolder)) != nil {
             let store = try TaskStore(folder: stateFolder, program: Program.version)
-            known = store.known
+            journal = JournalReader(store)
             last = try store.lookUp(work.request.identifier)
             rates = try store.rates(ofJobsLike: work.request.identifier)
         }
-        let plan = try work.plan(scan, known: known, job: last?.continues == true ? last : nil)
+        let plan = try work.plan(scan, journal: journal, job: last?.continues == true ? last : nil)
         guard plan.refusals.isEmpty else { return .refused(plan.refusals) }
         guard plan.inputCount > 0 else { return nothingFound(plan) }
         return WorkEnding(.completed(failures: 0), work.show(plan, rates: rates), text: "")
