@@ -1,3 +1,4 @@
+import CDispatch  // The headers of `stat` belong to the module that is loaded first.
 import Foundation
 import Glibc
 import Testing

@@ -39,11 +39,9 @@ import Testing
     }
 
     /// The same for operator sets 22 to 28. What is new there is refused.
-    @Test(arguments: [ConformanceCase.Lane.plain]) func laterCasesDoWhatTheTableSays(
+    @Test(arguments: [ConformanceCase.Lane.plain, .compiled]) func laterCasesDoWhatTheTableSays(
         lane: ConformanceCase.Lane
-    )
-        throws
-    {
+    ) throws {
         let opened = try lane.opened()
         let cases = ConformanceCase.all(later: true)
         guard !cases.isEmpty else {
