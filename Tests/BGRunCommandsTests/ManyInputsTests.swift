@@ -37,9 +37,10 @@ import Testing
         let folder = try TemporaryFolder()
         try Self.links(300, in: folder.file("in"))
         let one = InputScan([folder.file("in")], excluding: "")
-        let twice = InputScan(
-            [folder.file("in"), folder.file("in/1"), folder.file("in/0/picture-7.jpg")], excluding: "")
-        #expect(twice.files.map(\.path) == one.files.map(\.path))
+        // A file that is named has its output elsewhere than as one of a folder.
+        let named = folder.file("in/0/picture-7.jpg")
+        let twice = InputScan([folder.file("in"), folder.file("in/1"), named, named], excluding: "")
+        #expect(twice.files.map(\.path) == one.files.map(\.path) + [named])
         let odd = one.files.keeping { $0 % 2 == 1 }
         #expect(Array(odd) == one.files.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
     }

@@ -36,9 +36,10 @@ let package = Package(
         cRoom("CFuzzer"),
         cRoom("CChecksum"),
         room(
-            "ImageExport", ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "CProcess", "CTypeset"],
+            "ImageExport",
+            ["ChunkedCompute", "ImageCodecs", "Kernels", "OpenCLKit", "Locking", "SystemText", "CProcess", "CTypeset"],
             settings: observed),
-        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking"], settings: observed),
+        room("ImageCodecs", ["CImageCodecs", "CChecksum", "Locking", "SystemText"], settings: observed),
         cRoom(
             "CImageCodecs", [.unsafeFlags(["-fsanitize=fuzzer-no-link"])],
             libraries: ["jpeg", "spng", "webp", "webpmux", "webpdemux", "lcms2", "dl"]),
@@ -49,6 +50,7 @@ let package = Package(
         room("OpenCLKit", ["COpenCL", "CChecksum", "Locking"]),
         cRoom("COpenCL", [.define("CL_TARGET_OPENCL_VERSION", to: "300")], libraries: ["dl"]),
         room("Locking", []),
+        room("SystemText", []),
         .target(
             name: "Kernels", path: "Rooms/Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],
             cSettings: cSettings + [.disableWarning("c23-extensions")]),

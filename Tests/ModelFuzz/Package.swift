@@ -37,7 +37,10 @@ let package = Package(
         .target(name: "CFuzzer", cSettings: cSettings),
         room(
             "Inference",
-            ["ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CChecksum", "CWeightCache", "Locking", crypto]),
+            [
+                "ONNXFormat", "OneDNNKit", "OpenCLKit", "Kernels", "CChecksum", "CWeightCache", "Locking", "SystemText",
+                crypto,
+            ]),
         room("ONNXFormat", [protobuf], exclude: ["onnx.proto"], settings: swiftSettings),
         room("OneDNNKit", ["COneDNN", "CChecksum", "Locking"], settings: swiftSettings),
         .target(
@@ -50,6 +53,7 @@ let package = Package(
         .target(name: "CChecksum", path: "Rooms/CChecksum", cSettings: cSettings),
         .target(name: "CWeightCache", path: "Rooms/CWeightCache", cSettings: cSettings),
         room("Locking", [], settings: swiftSettings),
+        room("SystemText", [], settings: swiftSettings),
         room("SeededNumbers", [], settings: swiftSettings),
         .target(
             name: "Kernels", path: "Rooms/Kernels", exclude: ["Image", "Inference"], sources: ["kernels.c", "cpu"],

@@ -93,7 +93,7 @@ extension ExportPlanner {
         }
         let longest =
             count <= Self.maxNameBytes
-            ? 0 : candidate.path.systemBytes.split(separator: CChar(UInt8(ascii: "/"))).map(\.count).max() ?? 0
+            ? 0 : candidate.path.systemBytes.dropLast().split(separator: CChar(UInt8(ascii: "/"))).map(\.count).max() ?? 0
         if longest > Self.maxNameBytes {
             return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
         }
