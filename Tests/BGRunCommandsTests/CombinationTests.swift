@@ -31,11 +31,15 @@ import Testing
         try #require(ended.status == 0, "\(arguments.joined(separator: " ")): \(ended.errors)")
     }
 
-    /// Runs a command to its end after a kill at some moment of a run before.
-    private func endAfterKill(_ arguments: [String], in place: TestPlace, _ random: inout SeededGenerator) throws {
+    /// Runs a command to its end after a kill at some moment of a run before, in which one item of so many pictures hangs.
+    private func endAfterKill(
+        _ arguments: [String], in place: TestPlace, batch: Int = 1, _ random: inout SeededGenerator
+    ) throws {
+        // An item has the name of its first picture.
+        let firsts = Array(stride(from: 0, to: Self.pictureCount, by: batch))
         let run = try CommandRun(
             arguments + ["--progress", "json"], in: place,
-            environment: ["BGRUN_TEST_HANG_ON": "/\(Int.random(in: 0..<Self.pictureCount, using: &random))."])
+            environment: ["BGRUN_TEST_HANG_ON": "/\(firsts.randomElement(using: &random) ?? 0)."])
         try #require(run.waits(for: "\"files\":"))
         usleep(UInt32.random(in: 0...200_000, using: &random))
         run.send(SIGKILL)
@@ -90,7 +94,7 @@ import Testing
         try end(command("one", "--workers", "1", "--batch", "7"), in: place)
         try end(command("three", "--workers", "3", "--batch", "7"), in: place)
         try end(command("single", "--workers", "2", "--batch", "1"), in: place)
-        try endAfterKill(command("resumed", "--workers", "3", "--batch", "3"), in: place, &random)
+        try endAfterKill(command("resumed", "--workers", "3", "--batch", "3"), in: place, batch: 3, &random)
         let wanted = try place.contents("one")
         #expect(wanted.count == (form == "arrays" ? 2 : 1))
         for folder in ["three", "single", "resumed"] {

@@ -49,6 +49,15 @@ import Testing
             return
         }
         let results = cases.map { ($0, $0.outcome(on: opened)) }
+        guard lane == .plain else {
+            // Where float16 and bfloat16 round otherwise, another element is the first that differs, or none is.
+            let written = try String(contentsOf: Self.table, encoding: .utf8)
+            let strays = results.compactMap { test, outcome in
+                if case .failed = outcome, !written.contains("\n- \(test.name): ") { test.name } else { nil }
+            }
+            #expect(strays == [])
+            return
+        }
         try Self.expect(Self.laterMarkdown(results), in: .later, of: lane)
     }
 

@@ -91,9 +91,10 @@ extension ExportPlanner {
         if count > Self.maxPathBytes {
             return ("nameTooLong", "the path of its output has \(count) bytes; \(Self.maxPathBytes) are possible")
         }
+        let slash = CChar(UInt8(ascii: "/"))
         let longest =
             count <= Self.maxNameBytes
-            ? 0 : candidate.path.systemBytes.dropLast().split(separator: CChar(UInt8(ascii: "/"))).map(\.count).max() ?? 0
+            ? 0 : candidate.path.systemBytes.dropLast().split(separator: slash).map(\.count).max() ?? 0
         if longest > Self.maxNameBytes {
             return ("nameTooLong", "the name of its output has \(longest) bytes; \(Self.maxNameBytes) are possible")
         }
