@@ -231,7 +231,8 @@ inline vec apply_function(vec x, int kind, float a, float b) {
     case LINK_TANH: return tanh(x);
     case LINK_HARD_SWISH: return x * smaller(larger(x * (1.0f / 6.0f) + 0.5f, zero), one);
     case LINK_GELU_ERF: return 0.5f * x * (1.0f + error_function(x * 0.70710678f));
-    case LINK_GELU_TANH: return 0.5f * x * (1.0f + tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+    // x / 2 (1 + tanh u) as x / (1 + exp(-2 u)): tanh of minus infinity is not -1 on every device.
+    case LINK_GELU_TANH: return x / (1.0f + exp(-1.59576912f * (x + 0.044715f * x * x * x)));
     case LINK_MISH: return x * tanh(soft_plus(x));
     case LINK_EXP: return exp(x);
     case LINK_LOG: return log(x);
