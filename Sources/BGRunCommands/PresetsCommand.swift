@@ -89,7 +89,7 @@ struct PresetsDocument: Encodable {
     var infer = Infer()
     var export = Export()
 
-    /// Of the operations.
+    /// What each operation does.
     static let meanings = [
         "exposure": "Stops of light.",
         "white-balance": "Temperature (warmer above 0) and tint (more magenta above 0).",

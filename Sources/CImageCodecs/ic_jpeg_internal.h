@@ -49,7 +49,7 @@ typedef struct ic_jpeg_leader {
     int blocks_in_unit;
     /// Units read so far.
     size_t units;
-    /// Of which blocks some follower needs more than the first coefficient.
+    /// The blocks of which some follower needs more than the first coefficient.
     uint8_t is_whole[D_MAX_BLOCKS_IN_MCU];
 } ic_jpeg_leader;
 

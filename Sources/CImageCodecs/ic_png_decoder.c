@@ -126,7 +126,7 @@ static void make_profile(ic_png_decoder *decoder, ic_png_info *info) {
     info->has_impossible_colors = !decoder->made_profile;
 }
 
-/// Of the colour that is clear, bits above the picture's do not count (PNG specification, third edition, section 11.3.1.1).
+/// Bits above the picture's depth do not count in the colour that is clear (PNG specification, third edition, 11.3.1.1).
 /// spng would find no such colour. Whether there were any.
 static int mask_transparency(ic_png_decoder *decoder) {
     struct spng_trns clear;

@@ -71,7 +71,7 @@ extension BoxChain {
         }
     }
 
-    /// Of a track with one sample: its size stands in one box, its place in another (8.7.3 and 8.7.5).
+    /// Tells of a track with one sample: its size stands in one box, its place in another (8.7.3 and 8.7.5).
     private static func sampleIsCutOff(_ file: UnsafeRawBufferPointer, in table: Range<Int>) -> Bool {
         func number(_ count: Int, at place: Int, in box: Box) -> Int? {
             guard place + count <= box.content.count else { return nil }

@@ -13,7 +13,7 @@ package final class ImageExporter {
     private let lanes: Lanes
     private let chunkRows: Int?
     private let input = InputFile()
-    /// Of each decoding.
+    /// The rows of each decoding.
     private var windows: [(rows: RowWindow, staging: Scratch)] = []
     private let tables = KeptTables()
     private var buffers: [OutputPipeline.Buffers] = []

@@ -28,8 +28,8 @@ struct EnhanceWork: Work {
     private let name: String
     private let template: NameTemplate
     private let job: JobFlags
-    /// Of the command as it was given: what is found in the model makes no other job. Jobs with one model have speeds in
-    /// common, by the part before the last dot.
+    /// Names the job by the command as it was given, so what is found in the model makes no other job. Jobs with one
+    /// model share their speeds, by the part before the last dot.
     private let identity: String
     private var terms: EnhanceTerms
     private(set) var sideFiles = SideFiles()

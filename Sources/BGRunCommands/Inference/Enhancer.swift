@@ -201,9 +201,9 @@ final class Enhancer {
 }
 
 extension Tensor {
-    /// Of a picture, whose last two extents are its rows and columns.
+    /// The size of a picture, whose last two extents are its rows and columns.
     fileprivate var pictureSize: (width: Int, height: Int) { (shape[shape.count - 1], shape[shape.count - 2]) }
-    /// Of a picture, whose extent before those is its channels.
+    /// The channels of a picture: the extent before its rows and columns.
     fileprivate var channelCount: Int { shape[shape.count - 3] }
 }
 

@@ -26,12 +26,12 @@ struct ExportPlan: WorkPlan {
 
     private let files: InputFiles
     private let naming: OutputNaming
-    /// Of all outputs of each input, made or not.
+    /// The settings of every output of an input, made or not.
     let settings: [OutputSettings]
     private let settingsText: SettingsText
     /// What decides the bytes of outputs beside their settings.
     private let cause: String
-    /// Of outputs by their numbers.
+    /// What becomes of each output, by its number.
     private var states: [State]
     private var current = CurrentOutputs()
     /// Files that stand at the paths of outputs and are not ours, by the outputs' numbers.

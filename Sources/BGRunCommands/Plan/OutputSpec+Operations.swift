@@ -41,7 +41,7 @@ extension OutputSpec {
     /// Numbers between colons, each in its range.
     private struct NumberForm {
         var ranges: [ClosedRange<Double>]
-        /// Of those that may be left out at the end; not a number takes another's place.
+        /// What numbers are that were left out at the end; NaN stands for one that follows another.
         var defaults: [Double] = []
 
         var least: Int { ranges.count - defaults.count }
@@ -53,7 +53,7 @@ extension OutputSpec {
         }
     }
 
-    /// Of the operations that take numbers, which are all but the curve.
+    /// The numbers that each operation takes; the curve takes none.
     private static let numberForms: [String: NumberForm] = [
         "exposure": NumberForm(ranges: [-10...10]), "contrast": NumberForm(ranges: [-1...1]),
         "saturation": NumberForm(ranges: [-1...4]),

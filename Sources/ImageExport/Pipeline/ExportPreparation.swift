@@ -19,7 +19,7 @@ struct ExportPreparation {
 
     struct Output {
         var plan: OutputPipeline.Plan
-        /// Of the decoding that it is made from.
+        /// The scale of the decoding that it is made from, in eighths.
         var scaleEighths: Int
         /// Place of its chain.
         var chain: Int?

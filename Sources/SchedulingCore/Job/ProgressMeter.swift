@@ -14,8 +14,7 @@ package struct ProgressMeter: Sendable {
 
     /// Spans in seconds over which rates are taken; the slowest and the fastest give the range.
     private static let spans: [Double] = [5, 20, 60]
-    /// Of two samples at least one lies this long after the one before it, so that a minute has some hundreds of them
-    /// however short the items are.
+    /// Samples lie about this far apart, so that a minute has some hundreds of them however short the items are.
     private static let grain: Duration = .milliseconds(250)
     /// Before an item is finished, a rate takes so many seconds.
     private static let firstSeconds = 2.0
